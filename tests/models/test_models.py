@@ -78,7 +78,7 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
             moved = toy.flat(probe.scatter(i, probe.plane(i, np.ravel(y))))
             np.testing.assert_allclose(moved, row, atol=1e-12)
     assert (n_fractions > 0) == ("lp" in name) or not name.startswith("sets")
-    if "nine" not in name and name != "chain of 33":
+    if toy.pairs.d <= 100:  # the program takes long for more weights
         check_training(toy)
 
 

@@ -5,14 +5,17 @@ import itertools
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.kernels import in_kernel_space
 from helpers.laws import LAM, binding_box, start_run
 from helpers.pairwise import every_pair
 from helpers.structures import Chains, Signs, bind, late_errors
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import TOYS, chain_toy, multiclass_toy
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import Regularizer
+from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
-from sskit.solvers.oracle_calls.pool import ParallelPool, Pool, make_pool
+from sskit.solvers.oracle_calls.pool import Answers, ParallelPool, Pool, make_pool
 
 PLAIN = {"steps": "fw", "cache": False, "block_steps": 1, "stored_passes": 0}
 PLAIN |= {"averaging": False}
@@ -195,3 +198,29 @@ def test_python_structures_take_the_steps_of_compiled_ones(options):
     assert three.gap == two.gap
     assert one.dual <= two.primal + 1e-9 and two.dual <= one.primal + 1e-9
     np.testing.assert_allclose(two.w, one.w, atol=0.5 if plain else 1e-2)
+
+
+# ---- sums of the planes that all oracles find ---------------------------------------------------
+
+
+KERNEL = Kernel("rbf", gamma=0.5)
+PROBLEMS = {name: lambda make=make: make().problem for name, make in TOYS.items()} | {
+    "kernel-chain": lambda: in_kernel_space("chain", chain_toy(), KERNEL)[0],
+    "kernel-multiclass": lambda: in_kernel_space("multiclass", multiclass_toy(), KERNEL)[0],
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_after_a_sum_that_fails_the_next_one_is_right(name):
+    problem = UnreliableProblem(PROBLEMS[name](), 10**6)
+    vertices = Answers(Pool(problem), planes=True)
+    vertices.evaluate(np.zeros(problem.n_weights + 16))
+    every = np.arange(problem.n_blocks), problem.block_weight
+    expected = vertices.sum(*every)
+    assert np.abs(expected).max() > 0
+    for n_moves in (0, 1, 3):
+        problem.n_moves = n_moves
+        with pytest.raises(RuntimeError, match="cannot be moved"):
+            vertices.sum(*every)
+        problem.n_moves = -1
+        np.testing.assert_allclose(vertices.sum(*every), expected, rtol=0, atol=1e-14)

@@ -274,6 +274,19 @@ def test_shares_of_one_block_only(name):
     assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
 
 
+@pytest.mark.parametrize("name", TOYS)
+def test_fractions_of_planes_that_fill_their_memory(name):
+    # what follows the weights in memory are the losses of the planes
+    toy = TOYS[name](4)
+    run = start_run(BCFW(averaging=False), toy, LAM)
+    for _ in range(2):
+        run.run_pass()
+    losses = run.dual.losses()
+    assert losses.any()
+    run.dual.keep_fractions(np.full(toy.pairs.n, 0.25))
+    np.testing.assert_allclose(run.dual.losses(), 0.25 * losses, rtol=1e-13)
+
+
 @every_pair(name=TOYS, bounded=[False, True], factor=[0.5, 0.01, 1.0, 3.0])
 def test_change_lam(name, bounded, factor):
     toy = TOYS[name](4)

@@ -8,6 +8,7 @@ from helpers.models import EDGES, FULL, HIERARCHIES, NONE, TREE
 from helpers.multilabel import ONE, all_sets
 from helpers.qp import solve_primal
 from helpers.toys import bind_sets, multilabel_toy
+from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.problem import block_weights
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel, choose_inference
@@ -276,3 +277,16 @@ def check_hierarchy(rng, n):
     cost = counted_costs(rng, n)
     offset = float(rng.choice([0.2, 1.0, 3.0]))
     check_searches(model, truth, cost, rng.normal(size=n), np.empty(0), sets, offset)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_scores_and_norms_of_factors_are_those_of_their_features(form):
+    problem = multilabel_toy(1, form=form, inference="lp").problem
+    probe = FactorProbe(problem.decomposition())
+    w = np.random.default_rng(0).normal(size=problem.n_weights)
+    for i in range(problem.n_blocks):
+        found = [probe.node(i, j, y, w) for j in probe.nodes(i) for y in range(2)]
+        found += [probe.edge(i, e, pair, w) for e, *_ in probe.edges(i) for pair in range(4)]
+        for score, sqnorm, phi in found:
+            assert score == pytest.approx(phi @ w, abs=1e-12)
+            assert sqnorm == pytest.approx(phi @ phi, abs=1e-12)

@@ -76,7 +76,7 @@ FAMILIES = SEQUENCES | TREES | GRAPHS | CUTS | KERNELS
 
 
 def make(family, states=False, **given):
-    params = {"lam": 0.05, "tol": 0.02, "random_state": 0}
+    params = {"lam": 0.05, "tol": 0.02, "max_iter": 5000, "random_state": 0}
     if states:
         params["n_states_per_label"] = STATES
     return clone(FAMILIES[family]).set_params(**params | given)

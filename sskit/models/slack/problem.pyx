@@ -101,8 +101,12 @@ cdef class SlackProblem(StructuredProblem):
             or self.n_asked >= self.max_queries
         )
 
+    # that of the best label so far, unless its margin is nothing but rounding: bounds by such a lam
+    # are useless
     cdef double first_weight(self) noexcept nogil:
-        return self.best_h / self.best_g if self.best > 0.0 else 1.0
+        if self.best > 0.0 and self.best_h > ROUNDING * self.offset:
+            return self.best_h / self.best_g
+        return 1.0
 
     # no search: the problem has candidates for the largest product
     cdef int take_best(self) except -1 nogil:

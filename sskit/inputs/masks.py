@@ -1,4 +1,4 @@
-"""Labels of nodes from labels of pixels, and back."""
+"""Validation of images, and labels of nodes from labels of pixels, and back."""
 
 import numpy as np
 

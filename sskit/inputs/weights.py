@@ -1,4 +1,4 @@
-"""Validation of weights of samples and of classes."""
+"""Validation of weights of samples and classes, and of costs of pairs of labels."""
 
 import numpy as np
 

@@ -73,7 +73,7 @@ html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": [], "changelog": [], "contributing": [], "references": []}
+html_sidebars = {"index": [], "contributing": []}
 
 
 def unlink_foreign_labels(app, what, name, obj, options, lines):

@@ -5,7 +5,7 @@ Aligning sequences: a structure in Python
 An alignment says which letter of one sequence corresponds to which letter of another. The
 Needleman-Wunsch algorithm finds the best alignment for given scores of substitutions and gaps.
 Training learns these scores from known alignments. The structure is 25 lines; see
-:doc:`/user_guide/write_your_own`.
+:doc:`/how_to/write_your_own`.
 """
 
 # %%

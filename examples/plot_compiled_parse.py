@@ -4,7 +4,7 @@ A dependency parser in compiled code: StructuredSVM
 
 A dependency parse assigns to every word its head, another word. In a *projective tree* no two arcs
 cross, and arcs form no cycle. The package has no such structure; here it is one file of compiled
-code, ``examples/compiled/projective_parse.pyx``, which :doc:`/user_guide/write_your_own` explains.
+code, ``examples/compiled/projective_parse.pyx``, which :doc:`/how_to/write_your_own` explains.
 The example compares it with the same features trained word by word, where each word takes the head
 of the highest score.
 """

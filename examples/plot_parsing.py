@@ -5,7 +5,7 @@ Parsing sentences: a structure in Python
 This parser is a structure of 25 lines: a labelling is a tree of rules, and the CKY algorithm finds
 the best one. It learns where phrases attach: one eats pizza *with* a fork by eating with it, and
 pizza *with* olives by ordering that. Rules alone cannot distinguish the two, but rules with the
-word between their two parts can. See :doc:`/user_guide/write_your_own` for the three methods.
+word between their two parts can. See :doc:`/how_to/write_your_own` for the three methods.
 """
 
 # %%

@@ -43,7 +43,7 @@ plt.show()
 
 # %%
 # Whether several workers save time is another question: if the oracle takes a few microseconds,
-# they have to synchronise too often, see :doc:`/user_guide/large_data`. Two fits with the same
+# they have to synchronise too often, see :doc:`/how_to/large_data`. Two fits with the same
 # number of workers and the same random state are the same to the last bit:
 
 two = [SequenceTagger(lam=0.01, n_jobs=2, random_state=0).fit(X, y).coef_ for _ in range(2)]

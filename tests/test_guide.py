@@ -167,7 +167,7 @@ def cited_titles():
 
 
 def test_every_cited_paper_is_among_the_references():
-    titles, references = cited_titles(), (DOC / "references.rst").read_text()
+    titles, references = cited_titles(), (DOC / "reference" / "papers.rst").read_text()
     assert words("Pegasos: primal estimated sub-gradient solver for SVM") in titles
     assert words("Introduction to the CoNLL-2000 shared task: chunking") in titles
     assert len(titles) > 25

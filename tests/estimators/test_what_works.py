@@ -10,7 +10,7 @@ import pytest
 import sskit
 from sskit.estimators.base.combinations import REFUSALS
 
-PAGE = Path(__file__).parents[2] / "doc" / "user_guide" / "what_works.rst"
+PAGE = Path(__file__).parents[2] / "doc" / "reference" / "what_works.rst"
 COLUMNS = {
     "sequences": ["SequenceTagger"],
     "segments": ["SegmentTagger"],

@@ -9,7 +9,7 @@ import pytest
 
 from sskit.losses import StructuredHinge
 
-PAGE = Path(__file__).resolve().parents[2] / "doc" / "user_guide" / "losses.rst"
+PAGE = Path(__file__).resolve().parents[2] / "doc" / "how_to" / "networks.rst"
 
 
 def of_guide(name):

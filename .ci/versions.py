@@ -40,7 +40,7 @@ import ensurepip, json, sys, sysconfig, venv
 plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 print(json.dumps([list(sys.version_info[:3]) if plain else None, sys.executable]))
 """
-SHOWN = ["numpy", "scipy", "scikit-learn", "joblib", "PyMaxflow", "Cython"]
+SHOWN = ["numpy", "scipy", "scikit-learn", "joblib", "Cython"]
 
 
 def claimed(text):

@@ -57,3 +57,26 @@ def test_import_is_quick():
     )
     run_fresh(code)
     assert statistics.median(run_fresh(code) for _ in range(5)) < 0.5
+
+
+def test_only_cuts_need_maxflow():
+    code = (
+        "import json, sys, sskit, sskit.datasets; sys.modules['maxflow'] = None\n"
+        "model, graph = sskit.SegmentationModel(), ([[0.0], [1.0]], [[0, 1]])\n"
+        "try:\n    model.fit([graph], [[0, 1]])\n"
+        "except ImportError as error:\n    found = [str(error), vars(model) == model.get_params()]\n"
+        "X, y = sskit.datasets.make_chains(5, random_state=0)\n"
+        "print(json.dumps([*found, sskit.SequenceTagger().fit(X, y).score(X, y) > 0]))"
+    )
+    message, unchanged, fits = run_fresh(code)
+    assert message.startswith("minimum cuts need PyMaxflow, which is not installed")
+    assert unchanged and fits
+
+
+def test_what_a_bug_report_prints():
+    done = subprocess.run(
+        [sys.executable, "-m", "sskit"], capture_output=True, text=True, check=True
+    )
+    for found in (f"sskit-learn           {sskit.__version__}", "numpy ", "pymaxflow", "simd"):
+        assert found in done.stdout
+    assert "sphinx" not in done.stdout

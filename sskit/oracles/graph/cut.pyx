@@ -36,7 +36,13 @@ cdef class Cut(GraphOracle):
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
         # on first use: most users of the package never cut a graph
-        from maxflow import GraphFloat
+        try:
+            from maxflow import GraphFloat
+        except ImportError as error:
+            raise ImportError(
+                "minimum cuts need PyMaxflow, which is not installed: it has no wheels for some "
+                "versions of Python, where 'pip install pymaxflow' compiles it"
+            ) from error
 
         graph = GraphFloat(n_nodes, n_edges)
         ends = np.empty((2, n_edges), dtype=np.int32)

@@ -1,15 +1,18 @@
 """What the package as a whole promises: its version, its public names, a light import."""
 
 import importlib.metadata
+import importlib.util
 import json
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import sskit
 
+ROOT = Path(__file__).resolve().parents[1]
 LAZY = ["matplotlib", "maxflow", "pandas", "skimage"]
 
 
@@ -29,6 +32,25 @@ def test_public_names_exist():
     assert sorted(set(sskit.__all__)) == sorted(sskit.__all__)
     for name in sskit.__all__:
         assert getattr(sskit, name) is not None
+
+
+def test_public_names_change_only_with_the_changelog(tmp_path, monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("names", ROOT / ".ci" / "public_names.py")
+    names = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(names)
+    assert names.main([]) == 0, capsys.readouterr().out
+    lines = names.FILE.read_text().splitlines()
+    for name in ("FILE", "CHANGELOG"):
+        monkeypatch.setattr(names, name, tmp_path / name)
+    names.CHANGELOG.write_text("nothing new")
+    assert names.main(["--write"]) == 0
+    assert names.FILE.read_text().splitlines() == [names.changelog_digest(), *lines[1:]]
+    names.FILE.write_text("\n".join([names.changelog_digest(), *lines[1:-1]]))
+    for arguments, message in (([], lines[-1]), (["--write"], "say in CHANGELOG.md")):
+        assert names.main(arguments) == 1
+        assert message in capsys.readouterr().out
+    names.CHANGELOG.write_text("a name is new")
+    assert names.main(["--write"]) == names.main([]) == 0
 
 
 def test_import_leaves_heavy_guests_outside():
@@ -64,7 +86,8 @@ def test_only_cuts_need_maxflow():
         "import json, sys, sskit, sskit.datasets; sys.modules['maxflow'] = None\n"
         "model, graph = sskit.SegmentationModel(), ([[0.0], [1.0]], [[0, 1]])\n"
         "try:\n    model.fit([graph], [[0, 1]])\n"
-        "except ImportError as error:\n    found = [str(error), vars(model) == model.get_params()]\n"
+        "except ImportError as error:\n"
+        "    found = [str(error), vars(model) == model.get_params()]\n"
         "X, y = sskit.datasets.make_chains(5, random_state=0)\n"
         "print(json.dumps([*found, sskit.SequenceTagger().fit(X, y).score(X, y) > 0]))"
     )

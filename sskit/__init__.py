@@ -20,7 +20,7 @@ from sskit.estimators import (
 )
 from sskit.models import SlackRescaling, StructuredModel
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "CalibratedTagger",

@@ -1,6 +1,8 @@
 """Base of public classes: the names under which they are pickled and documented."""
 
+import re
 import sys
+import warnings
 from types import FunctionType
 
 # The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
@@ -28,7 +30,7 @@ def export_from(module, *others):
 
 
 class PublicMixin:
-    """Base of what has parameters: pictures of an object link to the page about its class.
+    """Base of what has parameters: pictures link to the page about a class, files have a version.
 
     To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
     and no link.
@@ -43,3 +45,19 @@ class PublicMixin:
         if "_param_names" not in vars(cls):
             cls._param_names = tuple(super()._get_param_names())
         return [*cls._param_names]
+
+    def __getstate__(self):
+        """Add the version of the package, for the reader of a file."""
+        return {**super().__getstate__(), "_sskit_version": sys.modules["sskit"].__version__}
+
+    def __setstate__(self, state):
+        """Warn about an object of a later minor version, which may have what this one has not."""
+        here = sys.modules["sskit"].__version__
+        written = state.get("_sskit_version", here)
+        if [*map(int, re.findall(r"\d+", written)[:2])] > [*map(int, re.findall(r"\d+", here)[:2])]:
+            warnings.warn(
+                f"{type(self).__name__} was saved by sskit {written}, which is later than this "
+                f"version, {here}: its answers may differ",
+                stacklevel=2,
+            )
+        super().__setstate__({k: v for k, v in state.items() if k != "_sskit_version"})

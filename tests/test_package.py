@@ -26,6 +26,8 @@ def run_fresh(code):
 
 def test_version_has_one_source():
     assert importlib.metadata.version("sskit-learn") == sskit.__version__
+    for name in ("CITATION.cff", ".ci/conda/recipe.yaml"):
+        assert f"version: {sskit.__version__}\n" in (ROOT / name).read_text()
 
 
 def test_public_names_exist():

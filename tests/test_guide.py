@@ -13,7 +13,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
 SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
-SLOW = {"hidden_variables", "poses", "superpixels"}
+SLOW = {"find_poses", "label_images", "partly_labelled"}
+DOORS = ("tutorials", "how_to", "explanations", "reference")
+UNMERGED = {
+    "certificates", "choose_lambda", "coming_from_classes", "continue_training", "embeddings",
+    "find_segments", "hierarchies", "kernels", "large_data", "many_labels", "many_machines",
+    "predict_sets", "serving", "slack_rescaling", "solvers", "write_your_own",
+}  # fmt: skip
 GENERATED = {"_build", "auto_examples", "generated"}
 MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RST = re.compile(
@@ -191,6 +197,16 @@ def test_what_pages_name_exists_and_their_tables_are_whole():
             assert len(borders) % 3 == 0, page
             for above, below, end in zip(*[iter(borders)] * 3, strict=True):
                 assert len(above) == len(below) == len(end), page
+
+
+def test_the_guide_has_few_pages_and_they_are_short():
+    """Tables of experiments, indices and the changelog do not count."""
+    doors = {door: sorted(DOC.glob(f"{door}/*.rst")) for door in DOORS}
+    pages = [p for door in doors.values() for p in door if p.stem not in {"index", "changelog"}]
+    assert len([p for p in pages if not p.stem.startswith("benchmarks")]) <= 31 + len(UNMERGED)
+    for page in doors["tutorials"] + doors["how_to"] + doors["explanations"]:
+        if page.stem not in UNMERGED:
+            assert len(page.read_text().split()) <= 1500, page
 
 
 def test_benchmarks_import_what_there_is():

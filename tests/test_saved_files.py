@@ -21,8 +21,9 @@ import sskit  # noqa: E402
 NAMES = [
     "classifier, names", "classifier, components", "classifier, rbf", "ranking, two grades",
     "tagger", "tagger, transitions", "tagger, edges", "tagger, second order",
-    "tagger, hidden states", "tagger, rbf", "segments, tags", "trees, kinds", "graphs", "graphs, tables", "graphs, any",
-    "sets", "sets, tree", "hierarchy, graph", "poses", "poses, names", "stopping", "calibrated",
+    "tagger, hidden states", "tagger, rbf", "segments, tags", "trees, kinds", "graphs",
+    "graphs, tables", "graphs, any", "sets", "sets, tree",
+    "hierarchy, graph", "poses", "poses, names", "stopping", "calibrated",
     "pipeline, vectorizer", "path", "choice",
 ]  # fmt: skip
 

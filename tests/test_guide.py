@@ -1,14 +1,14 @@
 """What README and guide say holds: blocks run, files, scripts and papers exist."""
 
 import ast
-import doctest
-import importlib
+import importlib.util
 import re
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from helpers.pages import compare, is_missing, run_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
@@ -33,7 +33,6 @@ INCLUDED = re.compile(
     r"   :pyobject: (?P<name>\w+)\n",
     re.MULTILINE,
 )
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
 CITED = re.compile(r"^ +References\n +-+\n(.*?)(?:\n\n|\n +\"\"\")", re.MULTILINE | re.DOTALL)
 
 
@@ -95,8 +94,13 @@ def blocks_not_run(text, suffix):
 
 
 def with_blocks():
-    """Yield the pages that have Python blocks; those that take long are slow."""
+    """Yield the pages that have Python blocks; those that take long are slow.
+
+    The tutorials begin with files, and are run by tests/test_tutorials.py.
+    """
     for page in filter(python_blocks, written()):
+        if page.parent.name == "tutorials":
+            continue
         marks = [pytest.mark.slow] if page.stem in SLOW else []
         yield pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
 
@@ -108,16 +112,30 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "projective_parse", parser)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "__main__"}
-    for line, code in python_blocks(page):
-        if code.lstrip().startswith(">>>"):
-            test = doctest.DocTestParser().get_doctest(code, namespace, page.name, None, line)
-            result = doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False)
-            namespace.update(test.globs)
-            assert result.failed == 0, f"{page.name}, line {line}"
-        else:
-            # The leading newlines make a traceback show the line of the page.
-            exec(compile("\n" * (line - 1) + code, page, "exec"), namespace)
+    run_blocks(page, python_blocks(page))
+
+
+def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path):
+    page = tmp_path / "page.rst"
+    code = ".. code-block:: python\n\n   print('F1', 1 / 3, 2 * 10**5, 'in', 7, 's')\n\n"
+    for text, right in {
+        "F1 .333 200,000 in 3 s": True,
+        "F1 .3   201000  in 3 s": False,
+        "F1 .333 210,000 in 3 s": False,
+        "F2 .333 200,000 in 3 s": False,
+        "F1 .333 200,000 in 3 m": False,
+    }.items():
+        page.write_text(f"{code}.. code-block:: text\n\n   {text}\n\nThen.\n")
+        if right:
+            run_blocks(page, python_blocks(page))
+            continue
+        with pytest.raises(AssertionError, match="page.rst, line 3: the page says"):
+            run_blocks(page, python_blocks(page))
+    compare("a  1.0\n", "a 1")
+    assert not is_missing("import re, numpy.linalg\nfrom .x import y")
+    assert not is_missing("import no_such_package")  # that is a mistake of the page
+    missing = importlib.util.find_spec("pystruct") is None
+    assert is_missing("from pystruct.models import ChainCRF") == missing
 
 
 def test_blocks_are_found_and_what_is_none_is_told(tmp_path):

@@ -1,0 +1,62 @@
+"""Runs the Python blocks of a page of the documentation, and compares what they print."""
+
+import ast
+import contextlib
+import doctest
+import importlib.util
+import io
+import re
+import warnings
+
+# Packages that pages compare with: blocks that import one run where it is installed.
+OTHERS = {"pycrfsuite", "pystruct", "sklearn_crfsuite", "torch", "torchcrf"}
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
+# A block of text directly below a Python block is its output.
+OUTPUT = re.compile(r"\s*\.\. code-block:: text\n\n((?:(?:   [^\n]*)?\n)+)")
+NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d*\.\d+|\d+)(?:e[-+]?\d+)?")
+# Times, and how many times as fast one is as another, are those of one machine.
+TIME = re.compile(rf"{NUMBER.pattern} (?:s|ms|us|MB|seconds|times)\b")
+
+
+def is_missing(code):
+    """Return whether a block imports a package of `OTHERS` that is not installed."""
+    imports = [n for n in ast.walk(ast.parse(code)) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    names = {a.name for n in imports if isinstance(n, ast.Import) for a in n.names}
+    names |= {n.module for n in imports if isinstance(n, ast.ImportFrom) and n.module}
+    packages = {name.partition(".")[0] for name in names} & OTHERS
+    return not all(map(importlib.util.find_spec, packages))
+
+
+def run_blocks(page, blocks):
+    """Run (line, code) of a page in one namespace, warnings as errors; return the namespace."""
+    namespace, lines = {"__name__": "__main__"}, page.read_text().splitlines(keepends=True)
+    for line, code in blocks:
+        if code.lstrip().startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, namespace, page.name, None, line)
+            result = doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False)
+            namespace.update(test.globs)
+            assert result.failed == 0, f"{page.name}, line {line}"
+        elif not is_missing(code):
+            printed = io.StringIO()
+            with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+                warnings.simplefilter("error")
+                # The leading newlines make a traceback show the line of the page.
+                exec(compile("\n" * (line - 1) + code, page, "exec"), namespace)
+            rest = "".join(lines[line - 1 + code.count("\n") :])
+            if expected := OUTPUT.match(rest):
+                compare(printed.getvalue(), expected[1], f"{page.name}, line {line}")
+    return namespace
+
+
+def compare(found, expected, place=""):
+    """Raise AssertionError unless a text agrees with another, numbers within 3 percent or .01.
+
+    Numbers with a unit of time or memory are not compared, nor are the blanks between words.
+    """
+    parts = [TIME.sub("(some)", " ".join(text.split())) for text in (found, expected)]
+    message = f"{place}: the page says\n{expected}\nand the code printed\n{found}"
+    words = [re.sub(r"\s*N\s*", "N", NUMBER.sub("N", text)) for text in parts]
+    assert words[0] == words[1], message
+    values = [[float(n.replace(",", "")) for n in NUMBER.findall(text)] for text in parts]
+    for a, b in zip(*values, strict=True):
+        assert abs(a - b) <= max(0.01, 0.03 * abs(b)), message

@@ -16,6 +16,7 @@ MADE = {"_build", "auto_examples", "generated", "__pycache__"}
 ALLOWED = {
     r"std::move\b": "the function of C++",
     r"\.local/share/": "a folder",
+    r"\b[Ll]ook up\b": "what one does in a reference",
     r"\bmoves\b(?= *(=|!=|[:,)]|in\b|is\b|must\b|not in\b|!r))|[\"`(]moves\b": (
         "the parameter of sskit.oracles.expansion"
     ),

@@ -119,6 +119,7 @@ IMPORTS = {
     "datasets": "inputs",
     "utils": "inputs",
     "testing": "core inputs models/structured",
+    "__main__": "",
     # their __init__ only
     "solvers": "",
     "estimators": "",
@@ -136,7 +137,7 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 EXTRAS = ("plot", "images", "dask")  # for users; the others are for developers
 OPTIONAL = {"dask": {"dask"}}  # of packages that are not imported without them
-THEIRS = {"pandas"}  # used where a user has them
+THEIRS = {"pandas", "rich"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600

@@ -20,7 +20,8 @@ from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import PassReporter, WarmStart, fitted_attributes, warn_of_end
-from sskit.solvers.common.fit import Fit, Progress
+from sskit.solvers.common.fit import Fit
+from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
 
 

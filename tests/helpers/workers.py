@@ -3,7 +3,8 @@
 import numpy as np
 
 from sskit.core.stop import Stop
-from sskit.solvers.common.fit import Fit, Progress
+from sskit.solvers.common.fit import Fit
+from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.distributed.run import DistributedRun
 from sskit.solvers.distributed.worker import PartRun, Worker

@@ -178,8 +178,9 @@ class SequenceTagger(KernelMixin, Tagger):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        Above 0, a line for every exact pass, with the gap, and one a second in between: printed,
-        or logged at level INFO by the logger "sskit" if logging is configured to show that.
+        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
+        second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
     Attributes
     ----------

@@ -1,13 +1,12 @@
 """The loop of every fit: passes, exact passes, and the stopping criterion."""
 
-import logging
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.core.stop import CutShort, Stop
+from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import (
     UNKNOWN,
@@ -17,14 +16,8 @@ from sskit.solvers.common.solution import (
     Status,
     Tolerance,
     proves,
-    relative,
 )
 from sskit.solvers.oracle_calls.pool import Pool, make_pool
-
-logger = logging.getLogger("sskit")
-
-# Seconds between two lines about passes that are not exact.
-EVERY = 1.0
 
 
 @dataclass(eq=False, repr=False)
@@ -139,6 +132,11 @@ class Fit:
         self.best = self.certificate
         if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
+        with self.progress.until(tol):
+            return self._make_passes(tolerance, max_iter, on_pass)
+
+    def _make_passes(self, tolerance, max_iter, on_pass):
+        """Go on until the tolerance holds or there is another reason to stop; return it."""
         first, status = self.n_iter, None
         # who never makes an exact pass can be judged after any pass
         rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
@@ -415,77 +413,3 @@ def asked(stop):
     if stop.n_presses:
         return Status.INTERRUPTED
     return Status.MAX_TIME if stop.seconds_left <= 0.0 else None
-
-
-class Progress:
-    """Lines about a fit: one for each exact pass, and one a second for the passes in between.
-
-    The logger "sskit" gets them: all exact passes at level DEBUG, or, if the fit is verbose, all
-    lines at level INFO. Where it does not show these, because logging is not configured, lines
-    of a verbose fit are printed.
-
-    Parameters
-    ----------
-    name : str
-        Of the solver; lines begin with it.
-    verbose : int
-        Whether the user wants to see them.
-    """
-
-    def __init__(self, name, verbose):
-        self.name = name
-        self.verbose = verbose
-        self.began = self.last = time.perf_counter()
-
-    @property
-    def seconds(self):
-        """Seconds since the start."""
-        return time.perf_counter() - self.began
-
-    def exact_pass(self, n_iter, numbers, unit):
-        """Log the numbers of an exact pass.
-
-        Parameters
-        ----------
-        n_iter : int
-            Passes so far.
-        numbers : dict of str to float
-            By what they are called.
-        unit : float
-            P(0).
-        """
-        told = [f"{name} {number:.6g}" for name, number in numbers.items()]
-        fraction = relative(numbers["gap"], numbers["primal"], unit)
-        place = [*numbers].index("gap")
-        told[place] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
-        self.say(f"{self.name}: pass {n_iter}, {', '.join(told)}, {self.seconds:.1f} s")
-
-    def between(self, n_iter, estimate, lower_bound, unit):
-        """Log the estimated gap after a pass, if the last line is a second old.
-
-        Parameters
-        ----------
-        n_iter : int
-            Passes so far.
-        estimate : float
-            Of the gap; inf if there is none.
-        lower_bound : callable
-            Returns a lower bound of the optimum; called if there is an estimate to be told.
-        unit : float
-            P(0).
-        """
-        if self.verbose and time.perf_counter() - self.last >= EVERY:
-            about = ""
-            if estimate < float("inf"):
-                fraction = relative(estimate, lower_bound() + estimate, unit)
-                about = f"gap about {fraction:.3g} of the objective, "
-            self.say(f"{self.name}: pass {n_iter}, {about}{self.seconds:.1f} s")
-
-    def say(self, line):
-        """Log a line, or print it."""
-        self.last = time.perf_counter()
-        heard = logger.hasHandlers() and logger.isEnabledFor(logging.INFO)
-        if self.verbose and not heard:
-            print(line, flush=True)
-        else:
-            logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", line)

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sskit import StructSVMClassifier
 from sskit.core.stop import presses
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
-from sskit.solvers.common import fit as progress
+from sskit.solvers.common import progress
 from sskit.solvers.common.solution import Status
 
 LAM = 0.1

@@ -62,48 +62,6 @@ def test_sizes_of_caches(rows):
             StructSVMClassifier(kernel="poly").fit(form(X), y)
 
 
-def test_kernels_that_are_none(rows):
-    for kernel in (pd.NA, np.array(["rbf", "poly"])):
-        for model in (StructSVMClassifier(kernel=kernel), SequenceTagger(kernel=kernel)):
-            for tool in (model, RegularizationPath(model), EarlyStopping(model)):
-                with pytest.raises(ValueError, match="The 'kernel' parameter of"):
-                    tool.fit(*rows)
-
-
-def test_lam_of_labels_that_cost_too_much(rows):
-    X, y = rows
-    model = MultilabelPairwise(label_weight=[1e308, 2.0, 0.0])
-    with pytest.raises(ValueError, match="^lam=.*e-3.* is too small"):
-        model.fit(X, np.eye(3, dtype=int)[y % 3])
-
-
-def test_scores_in_a_kernel_space_that_overflow(rows):
-    X, y = rows
-    model = StructSVMClassifier(kernel=lambda A, B: A @ B.T, lam=1e-3, random_state=0).fit(X, y)
-    X = X.copy()
-    X[2] = 1e307 * np.sign(X[2])
-    with pytest.raises(ValueError, match=r"^X\[2\] is too large"):
-        model.predict(X)
-
-
-def test_sparse_matrices_that_are_broken_are_not_read(rows):
-    X, y = rows
-    Y = np.eye(3, dtype=int)[y]
-    model = MultilabelPairwise(random_state=0).fit(X, Y)
-    wrong = sp.csr_matrix(Y)
-    wrong.indptr[1] = 10**6
-    for call, name in (
-        (lambda: model.score(X, wrong), "y"),
-        (lambda: model.fit(X, wrong), "y"),
-        (lambda: model.predict(wrong), "X"),
-    ):
-        with pytest.raises(ValueError, match=f"^{name} is a broken CSR matrix"):
-            call()
-
-
-# ---- numbers of structures -----------------------------------------------------------------
-
-
 def test_answers_that_are_too_large():
     X, y = np.eye(2), [1, -1]
     for method, answer, message in (
@@ -136,9 +94,6 @@ def test_objectives_that_overflow_are_no_results(solver):
             assert np.isfinite([*model.coef_, model.primal_objective_, model.dual_gap_]).all()
 
 
-# ---- other estimators ----------------------------------------------------------------------
-
-
 def test_segmentation_of_one_label_ends():
     X = [(np.ones((2, 1)), [[0, 1]], None)] * 3
     for given in ({}, {"pairwise_form": "full"}, {"rescaling": "slack"}):
@@ -167,3 +122,19 @@ def test_a_path_serves_all_lam(rows):
         assert np.isfinite(path.estimator_at(lam).predict(rows[0])).all()
     with pytest.raises(ValueError, match="^lam must be a positive finite number"):
         path.coef_at(10**400)
+
+
+def test_scores_and_costs_that_overflow(rows):
+    X, y = rows
+    model = StructSVMClassifier(kernel=lambda A, B: A @ B.T, lam=1e-3, random_state=0).fit(X, y)
+    large = X.copy()
+    large[2] = 1e307 * np.sign(X[2])
+    with pytest.raises(ValueError, match=r"^X\[2\] is too large"):
+        model.predict(large)
+    model = MultilabelPairwise(label_weight=[1e308, 2.0, 0.0])
+    with pytest.raises(ValueError, match="^lam=.*e-3.* is too small"):
+        model.fit(X, np.eye(3, dtype=int)[y])
+    for kernel in (pd.NA, np.array(["rbf", "poly"])):
+        for tool in (SequenceTagger, lambda **given: EarlyStopping(SequenceTagger(**given))):
+            with pytest.raises(ValueError, match="The 'kernel' parameter of"):
+                tool(kernel=kernel).fit(X, y)

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, KINDS
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 from sskit import EarlyStopping, RankingSVM, RegularizationPath, SegmentTagger
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 PRECISE = {"tol": 1e-3, "max_iter": 3000}
-SCALED = [name for name in FITS if "scaled" in name or name.startswith("ranking")]
 BY_ITSELF = ("parts", "matchings")  # no rows of features
 
 
@@ -233,3 +233,20 @@ def test_tools_take_it(kind):
             assert path.dual_objective_at(lam) <= exact.primal_objective_ + 1e-9
             assert exact.dual_objective_ <= path.primal_objective_at(lam) + 1e-9
     same(path.estimator_at(path.lam_).predict(X), path.predict(X))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not RankingSVM])
+def test_weights_are_routed(kind):
+    name = KINDS[kind]
+    (X, y), folds = FITS[name].data(), KFold(3)
+    weight, model = np.random.default_rng(0).uniform(0.1, 3, size=len(y)), make(name, tol=0.1)
+    with config_context(enable_metadata_routing=True):
+        routed = clone(model).set_fit_request(sample_weight=True)
+        routed.set_score_request(sample_weight=True)
+        scores = cross_val_score(routed, X, y, cv=folds, params={"sample_weight": weight})
+        search = GridSearchCV(routed, {}, cv=folds).fit(X, y, sample_weight=weight)
+    for fold, (train, test) in enumerate(folds.split(X)):
+        fitted = clone(model).fit(take(X, train), take(y, train), sample_weight=weight[train])
+        score = fitted.score(take(X, test), take(y, test), sample_weight=weight[test])
+        assert scores[fold] == search.cv_results_[f"split{fold}_test_score"][0] == score
+    same(search.predict(X), clone(model).fit(X, y, sample_weight=weight).predict(X))

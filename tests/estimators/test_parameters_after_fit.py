@@ -100,17 +100,3 @@ def test_parameters_of_kernels(kind, kernel):
     for name, value in OF_KERNELS.items():
         assert same(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
     assert same(model.set_params(kernel="linear").predict(X), before)
-
-
-def test_another_fit_takes_what_was_set():
-    model, X, y = fitted(KINDS[StructSVMClassifier])
-    model.set_params(kernel="rbf").fit(X, y)
-    assert model.predict(X).shape == y.shape
-
-
-def test_what_a_failing_fit_leaves_is_as_it_was():
-    model, X, y = fitted(KINDS[StructSVMClassifier])
-    before = model.predict(X)
-    with pytest.raises(ValueError, match="'kernel' parameter"):
-        model.set_params(kernel="wrong").fit(X, y)
-    assert same(model.set_params(kernel="linear").predict(X), before)

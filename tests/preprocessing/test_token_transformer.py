@@ -214,7 +214,7 @@ def test_bad_transformer():
             TokenTransformer(inner).fit_transform(MATRICES)
 
 
-FRAME = pd.DataFrame({"a": [1], "b": [2]})
+FRAME, WIDE = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame(np.ones((2, 40))).add_prefix("a")
 
 
 def test_bad_sequences():
@@ -238,6 +238,11 @@ def test_bad_sequences():
         (StandardScaler(), [FRAME, FLAT], ValueError, r"X\[1\] is not a data frame"),
         (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError,
          r"X\[1\] .* columns 'a', 'b', unlike X\[0\]"),
+        (StandardScaler(), [FRAME, FRAME[["b", "a"]]], ValueError,
+         r"with the columns .*, unlike X\[0\]"),
+        (StandardScaler(), [WIDE, WIDE.add_prefix("b")], ValueError,
+         r"columns 'a0', 'a1', 'a2', 'a3', 'a4' and 35 more, unlike X\[0\]$"),
+        (CountVectorizer(), [["the", "dog"], "dogs bark"], TypeError, "got str; raw text has to"),
         (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
     ]:  # fmt: skip
         for method in ("fit", "fit_transform"):

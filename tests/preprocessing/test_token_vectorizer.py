@@ -396,5 +396,8 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
     np.testing.assert_array_equal(fast.values.toarray(), slow.values.toarray())
     with pytest.raises(ValueError, match=r"^X\[0\]\[1\]\['a'\] has dicts in dicts"):
         transformer.transform([[{"a": "x"}, {"a": {"b": 1}}]])
+    for value in (None, np.nan, float("inf")):
+        with pytest.raises(ValueError, match=r"X\[1\]\[1\]\['b'\] is"):
+            transformer.transform([TRAINING, [{"a": "x"}, {"b": value}]])
     with pytest.raises(AttributeError, match="'list' object has no attribute"):
         transformer.transform([[["a=x"]]])

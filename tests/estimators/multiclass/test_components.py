@@ -1,13 +1,11 @@
 """Classes of several components: against enumeration, and what is refused."""
 
 import itertools
-import pickle
 import re
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import GridSearchCV
 
 from sskit import StructSVMClassifier
 from sskit.dask import Distributed
@@ -73,8 +71,7 @@ def test_the_best_of_all_completions_is_near():
 def test_attributes_and_predictions():
     model = make(n_components={"a": 2, "b": 1, "c": 3}, n_init=2).fit(X, Y)
     assert model.component_labels_.tolist() == list("aabccc")
-    assert model.coef_.shape == (6, 4)
-    assert model.intercept_.shape == (6,)
+    assert model.coef_.shape == (6, 4) and model.intercept_.shape == (6,)
     assert model.classes_.tolist() == list("abc")
     scores = X @ model.coef_.T + model.intercept_
     best = np.stack([scores[:, :2].max(1), scores[:, 2], scores[:, 3:].max(1)], axis=1)
@@ -84,6 +81,8 @@ def test_attributes_and_predictions():
     np.testing.assert_array_equal(components, scores.argmax(1))
     np.testing.assert_array_equal(model.component_labels_[components], model.predict(X))
     assert set(model.history_["start"]) == {1, 2}
+    names = ["a/0", "a/1", "b/0", "c/0", "c/1", "c/2"]
+    assert sorted(set(np.asarray(model.weights_frame(top=2)["label"]))) == names
 
 
 def test_two_classes_have_one_score():
@@ -99,15 +98,13 @@ def test_two_classes_have_one_score():
 
 @pytest.mark.parametrize("n_components", [1, {"a": 1}, {}])
 def test_one_component_is_what_it_was(n_components):
-    one = StructSVMClassifier(random_state=0, standardize=False).fit(X, Y)
-    other = make(lam=None, n_components=n_components, n_init=4).fit(X, Y)
-    assert one.coef_.tobytes() == other.coef_.tobytes()
-    assert vars(one).keys() == vars(other).keys()
-    np.testing.assert_array_equal(other.predict(X), other.classes_[other.predict_component(X)])
-    two = Y != "c"
-    other.fit(X[two], Y[two])
-    labels = other.classes_[other.predict_component(X[two])]
-    np.testing.assert_array_equal(other.predict(X[two]), labels)
+    for rows in (Y == Y, Y != "c"):
+        one = StructSVMClassifier(random_state=0, standardize=False).fit(X[rows], Y[rows])
+        other = make(lam=None, n_components=n_components, n_init=4).fit(X[rows], Y[rows])
+        assert one.coef_.tobytes() == other.coef_.tobytes()
+        assert vars(one).keys() == vars(other).keys()
+        labels = other.classes_[other.predict_component(X[rows])]
+        np.testing.assert_array_equal(other.predict(X[rows]), labels)
 
 
 def test_several_starts_are_never_worse_and_sparse_rows_are_the_same():
@@ -116,8 +113,6 @@ def test_several_starts_are_never_worse_and_sparse_rows_are_the_same():
     dense, sparse = make().fit(X, Y), make().fit(sp.csr_array(X), Y)
     np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-8)
     np.testing.assert_array_equal(sparse.predict(sp.csr_array(X)), dense.predict(X))
-    again = make(random_state=0).fit(X, Y)
-    assert again.coef_.tobytes() == dense.coef_.tobytes()
 
 
 def test_all_solvers():
@@ -144,33 +139,18 @@ def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
     assert plain.decision_function(X).shape == (N, 3)
 
 
-def test_tools():
-    model = make().fit(X, Y)
-    loaded = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    search = GridSearchCV(make(), {"n_components": [1, 2], "n_init": [1, 2]}, cv=2)
-    assert search.fit(X, Y).best_score_ > 0.5
-    names = ["a/0", "a/1", "b/0", "b/1", "c/0", "c/1"]
-    assert sorted(set(np.asarray(model.weights_frame(top=2)["label"]))) == names
-
-
-REFUSED = {
-    "slack": ({"rescaling": "slack"}, "n_components=2 cannot be combined with rescaling='slack'"),
-    "kernel": ({"kernel": "rbf"}, "n_components=2 cannot be combined with kernel='rbf'"),
-    "count": ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
-    "bool": ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),
-    "many": ({"n_components": 61}, "n_components is 61, but y has 60 rows only"),
-    "prior": (
-        {"prior": StructSVMClassifier(random_state=0).fit(X, Y)},
-        "cannot be combined with a fitted estimator as prior",
-    ),
-    "zero": ({"n_components": 0}, "The 'n_components' parameter"),
-    "starts": ({"n_init": 0}, "The 'n_init' parameter"),
-}
-
-
 def test_what_is_refused_leaves_the_estimator_as_it_was():
-    for given, message in REFUSED.values():
+    for given, message in (
+        ({"rescaling": "slack"}, "n_components=2 cannot be combined with rescaling='slack'"),
+        ({"kernel": "rbf"}, "n_components=2 cannot be combined with kernel='rbf'"),
+        ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
+        ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),
+        ({"n_components": 61}, "n_components is 61, but y has 60 rows only"),
+        ({"prior": StructSVMClassifier(random_state=0).fit(X, Y)},
+         "cannot be combined with a fitted estimator as prior"),
+        ({"n_components": 0}, "The 'n_components' parameter"),
+        ({"n_init": 0}, "The 'n_init' parameter"),
+    ):  # fmt: skip
         model = make(**given)
         before = set(vars(model))
         with pytest.raises(ValueError, match=re.escape(message)):
@@ -192,7 +172,6 @@ def test_damaged_attributes():
         for method in (model.predict, model.decision_function, model.predict_component):
             with pytest.raises(ValueError, match="is not as it was fitted"):
                 method(X)
-    model = make().fit(X, Y)
-    model.coef_[0, 0] = np.inf
-    with pytest.raises(ValueError, match=r"X\[\d+\] is too large"):
-        model.predict(X)
+
+
+RNG = np.random.default_rng(0)

@@ -1,7 +1,5 @@
 """Calibrated taggers: what users do with them."""
 
-import pickle
-
 import numpy as np
 import pytest
 from helpers.ragged_checks import CHECKS
@@ -33,19 +31,6 @@ def data():
     return tagged()
 
 
-@pytest.fixture(scope="module")
-def plain(data):
-    return CalibratedTagger(SequenceTagger(random_state=0), method="temperature").fit(*data)
-
-
-X_NEW = tagged(6, seed=1, longest=4)[0]
-
-
-def clone_fitted(model, **params):
-    """A fitted copy with other parameters."""
-    return pickle.loads(pickle.dumps(model)).set_params(**params)
-
-
 def test_calibration_makes_held_out_labels_more_likely():
     X, y = tagged(60, seed=3)
     tagger = SequenceTagger(random_state=0).fit(X, y)
@@ -62,17 +47,6 @@ def test_calibration_makes_held_out_labels_more_likely():
     p = np.concatenate(list(fitted.predict_proba(X)))
     right = p.argmax(axis=1) == np.searchsorted(TAGS, np.concatenate(y))
     assert abs(p.max(axis=1).mean() - right.mean()) < 0.08
-
-
-def test_sample_weights_are_copies(data):
-    X, y = data
-    weight = np.arange(len(X)) % 3
-    copies = np.repeat(np.arange(len(X)), weight)
-    tagger = SequenceTagger(random_state=0).fit(X, y)
-    model = CalibratedTagger(tagger, cv="prefit", method="matrix")
-    one = clone(model).set_params(estimator=tagger).fit(X, y, sample_weight=weight)
-    model.fit([X[i] for i in copies], [y[i] for i in copies])
-    assert abs(one.log_likelihood_ - model.log_likelihood_) < 1e-6
 
 
 def test_labels_that_a_split_does_not_know(data):
@@ -112,45 +86,6 @@ def test_pipelines_searches_and_ends():
     assert model.predict_proba(X)[0].shape == (len(X[0]), 5)
 
 
-def test_hidden_held_out_labels_do_not_count(data):
-    X, y = data
-    tagger = SequenceTagger(random_state=0).fit(X, y)
-    model = CalibratedTagger(tagger, cv="prefit", method="temperature").fit(X, y)
-    hidden = [labels.tolist() for labels in y] + [[None] * len(X[0])]
-    other = CalibratedTagger(tagger, cv="prefit", method="temperature").fit([*X, X[0]], hidden)
-    assert abs(other.calibration_["pairs"] - model.calibration_["pairs"]) < 1e-3
-
-
-def test_other_estimators_are_refused(data):
-    for estimator, message in (
-        (StructSVMClassifier(), "SequenceTagger, a TreeTagger, .* got StructSVMClassifier"),
-        (SequenceTagger, "got the class SequenceTagger"),
-        (StandardScaler(), "got StandardScaler"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            CalibratedTagger(estimator).fit(*data)
-    for params in ({"method": "x"}, {"cv": 1}, {"n_jobs": 0.5}):
-        with pytest.raises(ValueError, match="parameter of CalibratedTagger"):
-            CalibratedTagger(SequenceTagger(), **params).fit(*data)
-    kernel = SequenceTagger(kernel="rbf", random_state=0)
-    model = CalibratedTagger(kernel, cv=2, method="temperature").fit(*data)
-    np.testing.assert_allclose(model.predict_proba(data[0][:2])[0].sum(axis=1), 1.0)
-
-
-def test_errors(plain):
-    for call, message in (
-        (lambda m: m.sample(X_NEW, 0), "n_samples must be a positive integer, got 0"),
-        (lambda m: m.confidence(X_NEW, [["O"]]), "X has 6 samples but y has 1"),
-        (lambda m: m.predict_proba(X_NEW, known=[["Q"] * len(x) for x in X_NEW]), r"\[0\] has 'Q'"),
-        (lambda m: m.predict_proba([np.ones((2, 3))]), "features"),
-        (lambda m: clone(m).predict_proba(X_NEW), "not fitted"),
-        (lambda m: clone_fitted(m, risk="x").predict(X_NEW), "'risk' parameter"),
-        (lambda m: clone_fitted(m, scheme="x").predict(X_NEW), "'scheme' parameter"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call(plain)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
@@ -159,19 +94,55 @@ def test_ragged_checks(check):
     check(CalibratedTagger(SequenceTagger(tol=0.3, random_state=0), cv=2))
 
 
-def test_data_are_checked_as_a_whole(data):
+def test_sample_weights_are_copies_and_hidden_labels_do_not_count(data):
     X, y = data
-    X = [*X[:-1], np.full_like(X[-1], np.nan)]
-    with pytest.raises(ValueError, match=rf"X\[{len(X) - 1}\]"):
-        CalibratedTagger(SequenceTagger()).fit(X, y)
-    with pytest.raises(ValueError, match=r"y\[0\] has 1 "):
-        tagger = SequenceTagger(random_state=0).fit(*data)
-        CalibratedTagger(tagger, cv="prefit").fit(data[0], [["O"], *y[1:]])
+    weight = np.arange(len(X)) % 3
+    copies = np.repeat(np.arange(len(X)), weight)
+    tagger = SequenceTagger(random_state=0).fit(X, y)
+    model = CalibratedTagger(tagger, cv="prefit")
+    one, other = (clone(model).set_params(estimator=tagger) for _ in range(2))
+    one.fit(X, y, sample_weight=weight)
+    other.fit([X[i] for i in copies], [y[i] for i in copies])
+    assert abs(one.log_likelihood_ - other.log_likelihood_) < 1e-6
+    model.set_params(method="temperature").fit(X, y)
+    other = clone(model).set_params(estimator=tagger)
+    other.fit([*X, X[0]], [*(labels.tolist() for labels in y), [None] * len(X[0])])
+    assert abs(other.calibration_["pairs"] - model.calibration_["pairs"]) < 1e-3
 
 
-def test_numbers_are_no_spans():
-    X, y = tagged(12)
-    y = [np.searchsorted(TAGS, labels) for labels in y]
-    model = CalibratedTagger(SequenceTagger(random_state=0), cv=2).fit(X, y)
-    with pytest.raises(TypeError, match="labels of spans are strings"):
-        model.span_confidence(X, y)
+def test_what_is_wrong_is_named(data):
+    X, y = data
+    tagger = SequenceTagger(random_state=0)
+    for estimator, message in (
+        (StructSVMClassifier(), "SequenceTagger, a TreeTagger, .* got StructSVMClassifier"),
+        (SequenceTagger, "got the class SequenceTagger"),
+        (StandardScaler(), "got StandardScaler"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            CalibratedTagger(estimator).fit(X, y)
+    broken, last = [*X[:-1], np.full_like(X[-1], np.nan)], len(X) - 1
+    prefit = CalibratedTagger(clone(tagger).fit(X, y), cv="prefit")
+    model = CalibratedTagger(tagger, cv=2, method="temperature").fit(X, y)
+    codes = [np.searchsorted(TAGS, labels) for labels in y]
+    for call, message in (
+        (lambda: CalibratedTagger(tagger, method="x").fit(X, y), "parameter of CalibratedTagger"),
+        (lambda: CalibratedTagger(tagger, cv=1).fit(X, y), "parameter of CalibratedTagger"),
+        (lambda: CalibratedTagger(tagger, n_jobs=0.5).fit(X, y), "parameter of CalibratedTagger"),
+        # items are those of all data
+        (lambda: CalibratedTagger(tagger).fit(broken, y), rf"X\[{last}\]"),
+        (lambda: prefit.fit(X, [["O"], *y[1:]]), r"y\[0\] has 1 "),
+        (lambda: model.sample(X, 0), "n_samples must be a positive integer, got 0"),
+        (lambda: model.confidence(X, [["O"]]), "X has 40 samples but y has 1"),
+        (lambda: model.predict_proba(X, known=[["Q"] * len(x) for x in X]), r"\[0\] has 'Q'"),
+        (lambda: model.predict_proba([np.ones((2, 3))]), "features"),
+        (lambda: clone(model).predict_proba(X), "not fitted"),
+        (lambda: clone(model).set_params(cv=2).fit(X, codes).span_confidence(X, codes),
+         "labels of spans are strings"),
+        (lambda: model.set_params(risk="x").predict(X), "'risk' parameter"),
+        (lambda: model.set_params(risk=None, scheme="x").predict(X), "'scheme' parameter"),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=message):
+            call()
+    kernel = SequenceTagger(kernel="rbf", random_state=0)
+    model = CalibratedTagger(kernel, cv=2, method="temperature").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:2])[0].sum(axis=1), 1.0)

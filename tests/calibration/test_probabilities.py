@@ -79,14 +79,15 @@ def labellings(model, item):
     else:
         nodes = own * (c["coef"][owner] if c["coef"].ndim else c["coef"])
     nodes = nodes + c["bias"][owner]
+    of_states = c["transitions"][:, owner][:, :, owner]
     if tree:
         scores = nodes[np.arange(len(x)), paths].sum(axis=1)
-        tables = c["pairs"] * member.transitions_ + c["transitions"]
+        tables = c["pairs"] * member.transitions_ + of_states
         for v, parent in enumerate(rest[0]):
             if parent >= 0:
                 table = tables[list(member.edge_kinds_).index(rest[1][v])]
                 scores += table[paths[:, parent], paths[:, v]]
-        return labels, np.exp(scores - logsumexp(scores))
+        return labels, of_labels(scores, owner[paths], len(labels))
     nodes[0] += c["pairs"] * member.start_ + c["start"][owner]
     nodes[-1] += c["pairs"] * member.end_ + c["end"][owner]
     scores = nodes[np.arange(len(x)), paths].sum(axis=1)
@@ -94,7 +95,7 @@ def labellings(model, item):
         table = member.transitions_
         if rest:
             table = table + np.tensordot(dense(rest[0])[t], member.edge_coef_, 1)
-        table = c["pairs"] * table + c["transitions"][0][np.ix_(owner, owner)]
+        table = c["pairs"] * table + of_states[0]
         if member.allowed_transitions_ is not None:
             table[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf
         scores += table[paths[:, t], paths[:, t + 1]]
@@ -102,9 +103,14 @@ def labellings(model, item):
         scores[~member.allowed_start_[owner[paths[:, 0]]]] = -np.inf
     for t in range(len(x) - 2 if member.order == 2 else 0):
         scores += c["pairs"] * member.triples_[paths[:, t], paths[:, t + 1], paths[:, t + 2]]
+    return labels, of_labels(scores, owner[paths], len(labels))
+
+
+def of_labels(scores, labels, n_labellings):
+    """Probabilities of labellings, of the scores of those of states."""
     p = np.exp(scores - logsumexp(scores))
-    place = owner[paths] @ 3 ** np.arange(len(x))[::-1]
-    return labels, np.bincount(place, p, minlength=len(labels))
+    place = labels @ 3 ** np.arange(labels.shape[1])[::-1]
+    return np.bincount(place, p, minlength=n_labellings)
 
 
 def with_params(model, **params):
@@ -118,6 +124,7 @@ CASES = {
     "edges": {"edges": True},
     "edges, sparse": {"edges": "sparse", "tol": 0.5},
     "trees": {"trees": True},
+    "trees, states": {"trees": True, "n_states_per_label": STATES},
     "order": {"order": 2},
     "states": {"n_states_per_label": STATES},
     "order and edges": {"order": 2, "edges": True},

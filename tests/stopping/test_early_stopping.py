@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.fits import FITS
 from helpers.ragged_checks import CHECKS
-from helpers.structures import Matching, Signs
+from helpers.structures import Signs
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -32,32 +32,31 @@ def tagger(**options):
     return SequenceTagger(**{"lam": 0.3, "tol": 0.0, "random_state": 0} | options)
 
 
-class Scores:
-    """A scorer that gives the scores of a list, whatever the model."""
-
-    def __init__(self, scores):
-        self.scores, self.n_asked = scores, 0
-
-    def __call__(self, estimator, X, y):
-        self.n_asked += 1
-        return self.scores[self.n_asked - 1]
-
-
-def fit(scores, chains, **options):
-    scorer = Scores(scores)
-    solver = options.pop("solver", "bcfw")
-    model = EarlyStopping(tagger(solver=solver), scoring=scorer, random_state=0, **options)
-    return model.fit(*chains), scorer
-
-
 def test_patience(chains):
-    model, scorer = fit([0.1, 0.5, 0.3, 0.5, 0.4, 0.9], chains, n_iter_no_change=3)
+    scores, asked = [0.1, 0.5, 0.3, 0.5, 0.4, 0.9], []
+
+    def scorer(estimator, X, y):
+        asked.append(1)
+        return scores[len(asked) - 1]
+
+    model = EarlyStopping(
+        tagger(solver="bcfw"), scoring=scorer, n_iter_no_change=3, random_state=0
+    ).fit(*chains)
     # the earlier one of two equal scores is the best
-    assert (model.best_iter_, model.n_iter_, scorer.n_asked) == (2, 5, 5)
+    assert (model.best_iter_, model.n_iter_, len(asked)) == (2, 5, 5)
     assert model.best_score_ == 0.5
     np.testing.assert_array_equal(model.scores_["n_passes"], np.arange(1, 6))
-    np.testing.assert_array_equal(model.scores_["score"], scorer.scores[:5])
+    np.testing.assert_array_equal(model.scores_["score"], scores[:5])
     assert model.estimator_.n_iter_ == 2
+
+
+def parts(held_out, *data):
+    """What is trained on of data, and what is held out."""
+    held_out = set(held_out)
+    return [
+        [[items[i] for i in range(len(items)) if (i in held_out) == out] for items in data]
+        for out in (False, True)
+    ]
 
 
 @pytest.mark.parametrize("solver", ["bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm"])
@@ -110,99 +109,60 @@ def test_held_out_data_are_not_trained_on(chains):
     # an integer seeds what is held out
     np.testing.assert_array_equal(held_out, np.sort(np.random.RandomState(3).permutation(40)[:4]))
     assert not np.array_equal(held_out, other.validation_indices_)
-    rest = [i for i in range(len(X)) if i not in set(held_out)]
-    split = [[data[i] for i in part] for part in (rest, held_out) for data in (X, y)]
-    same = clone(model).fit(split[0], split[1], X_val=split[2], y_val=split[3])
+    train, test = parts(held_out, X, y)
+    same = clone(model).fit(*train, X_val=test[0], y_val=test[1])
     for again in (same, clone(model).fit(X, y)):
         np.testing.assert_array_equal(again.estimator_.coef_, model.estimator_.coef_)
         np.testing.assert_array_equal(again.scores_["score"], model.scores_["score"])
     assert len(same.validation_indices_) == 0
     for data, copies in zip((X, y), before, strict=True):
         assert all(map(np.array_equal, data, copies))
-
-
-def test_labels_that_training_has_not_seen(chains):
-    X, y = chains
-    y_val = [np.full(len(labels), 99) for labels in y[:5]]
-    model = EarlyStopping(tagger(solver="gdmm"), n_iter_no_change=2)
-    model.fit(X, y, X_val=X[:5], y_val=y_val)
-    assert model.best_score_ == 0.0
-    assert (model.best_iter_, model.n_iter_) == (1, 3)
+    # labels that training has not seen are wrong ones
+    model.fit(X, y, X_val=X[:5], y_val=[np.full(len(labels), 99) for labels in y[:5]])
+    assert (model.best_score_, model.best_iter_, model.n_iter_) == (0.0, 1, 3)
+    for fraction, count in ((1e-6, 1), (1 - 1e-6, 4)):
+        model.set_params(validation_fraction=fraction, n_iter_no_change=1).fit(X[:5], y[:5])
+        assert len(model.validation_indices_) == count
 
 
 def test_bad_input(chains):
     X, y = chains
-    with pytest.raises(TypeError, match=r"one of this package, such as .*\(\), got GridSearchCV"):
-        EarlyStopping(GridSearchCV(tagger(), {"lam": [1.0]})).fit(X, y)
-    with pytest.raises(TypeError, match="got RegularizationPath"):
-        EarlyStopping(RegularizationPath(tagger())).fit(X, y)
-    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
-        EarlyStopping(tagger()).fit(X, y, X_val=X)
-    with pytest.raises(ValueError, match="at least 2 are needed to hold one out"):
-        EarlyStopping(tagger()).fit(X[:1], y[:1])
-    with pytest.raises(ValueError, match="no score of the held-out data is a number"):
-        EarlyStopping(tagger(), scoring=lambda *data: np.nan, n_iter_no_change=2).fit(X, y)
-    with pytest.raises(ValueError, match="scoring must return a number, got masked"):
-        EarlyStopping(tagger(), scoring=lambda *data: np.ma.masked).fit(X, y)
-    with pytest.raises(ValueError, match=r"sample_weight"):
-        EarlyStopping(tagger()).fit(X, y, sample_weight=np.ones(3))
+    for estimator, message in (
+        (GridSearchCV(tagger(), {"lam": [1.0]}), r"one of this package, .*\(\), got GridSearchCV"),
+        (RegularizationPath(tagger()), "got RegularizationPath"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            EarlyStopping(estimator).fit(X, y)
+    data, rows, classes = (X, y), np.arange(8.0)[:, None], np.repeat([0, 1], [7, 1])
+    broken = [[*X[:k], X[k] * np.nan, *X[k + 1 :]] for k in (2, 21)]
+    for parameters, args, further, message in (
+        ({}, data, {"X_val": X}, "X_val and y_val must be given together"),
+        ({}, (X[:1], y[:1]), {}, "at least 2 are needed to hold one out"),
+        ({"scoring": lambda *data: np.nan}, data, {}, "no score of the held-out data is a number"),
+        ({"scoring": lambda *data: np.ma.masked}, data, {},
+         "scoring must return a number, got masked"),
+        ({}, data, {"sample_weight": np.ones(3)}, "sample_weight"),
+        ({}, (broken[0], y), {}, r"X\[2\].*NaN"),
+        ({}, (broken[1], y), {}, r"X\[21\].*NaN"),
+        ({}, (X, [*y[:7], y[7][:1], *y[8:]]), {}, r"X\[7\] has \d+ rows but y\[7\] has 1 "),
+        *(({"estimator": StructSVMClassifier(), "random_state": 1}, (rows, labels), {},
+           "^y must have at least 2 classes") for labels in (classes, np.zeros(8))),
+        *(({name: value}, data, {}, f"The '{name}' parameter of EarlyStopping") for name, value in (
+            ("validation_fraction", 1.0), ("validation_fraction", 0), ("n_iter_no_change", 0),
+            ("n_iter_no_change", 1.5), ("scoring", "no such score"), ("random_state", "seed"))),
+    ):  # fmt: skip
+        given = {"estimator": tagger(), "n_iter_no_change": 2, "random_state": 0} | parameters
+        with pytest.raises(ValueError, match=message):
+            EarlyStopping(**given).fit(*args, **further)
     with pytest.raises(NotFittedError):
         EarlyStopping(tagger()).predict(X)
-    for name, value in (
-        ("validation_fraction", 1.0),
-        ("validation_fraction", 0),
-        ("n_iter_no_change", 0),
-        ("n_iter_no_change", 1.5),
-        ("scoring", "no such score"),
-        ("random_state", "seed"),
-    ):
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of EarlyStopping"):
-            EarlyStopping(tagger(), **{name: value}).fit(X, y)
-
-
-def test_complaints_name_the_items_of_the_data(chains):
-    X, y = chains
-    model = EarlyStopping(tagger(), random_state=0)
-    for k in (2, 21):
-        bad = [*X[:k], X[k] * np.nan, *X[k + 1 :]]
-        with pytest.raises(ValueError, match=rf"X\[{k}\].*NaN"):
-            model.fit(bad, y)
-    with pytest.raises(ValueError, match=r"X\[7\] has \d+ rows but y\[7\] has 1 "):
-        model.fit(X, [*y[:7], y[7][:1], *y[8:]])
-
-
-def test_complaints_about_the_pairs_that_are_left():
-    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], [7, 1])
-    model = EarlyStopping(StructSVMClassifier(random_state=0), random_state=1)
-    for labels in (y, np.zeros(8)):
-        with pytest.raises(ValueError, match="^y must have at least 2 classes"):
-            model.fit(X, labels)
 
 
 # one sequence cannot be trained on and held out; the other one starts processes
-LEFT_OUT = {"check_fit_of_one_sequence", "check_grid_search"}
-
-
-@pytest.mark.parametrize(
-    "check",
-    [check for check in CHECKS if check.__name__ not in LEFT_OUT],
-    ids=lambda check: check.__name__,
-)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_checks_of_ragged_estimators(check):
-    model = EarlyStopping(SequenceTagger(tol=0.1, random_state=0), random_state=0)
-    check(model)
-
-
-def test_the_smallest_share_is_one_pair(chains):
-    X, y = chains
-    for fraction, count in ((1e-6, 1), (1 - 1e-6, 4)):
-        model = EarlyStopping(
-            tagger(solver="gdmm"), validation_fraction=fraction, n_iter_no_change=1, random_state=0
-        ).fit(X[:5], y[:5])
-        assert len(model.validation_indices_) == count
-
-
-# ---- what a fit costs, and what it draws ------------------------------------------------------
+    if check.__name__ not in ("check_fit_of_one_sequence", "check_grid_search"):
+        check(EarlyStopping(SequenceTagger(tol=0.1, random_state=0), random_state=0))
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -224,27 +184,6 @@ def test_only_what_is_trained_on_is_bound(name, monkeypatch):
     assert [found.problem.n_blocks for found in bound] == [n_blocks]
 
 
-def test_a_model_object_is_asked_for_what_is_trained_on_only():
-    X, y = FITS["matchings"].data()
-    asked = []
-
-    class Counting(Matching):
-        def joint_feature(self, x, y):
-            asked.append(id(x))
-            return super().joint_feature(x, y)
-
-        def argmax(self, x, w, y_true=None):
-            n_asked = len(asked)
-            try:
-                return super().argmax(x, w, y_true)
-            finally:
-                del asked[n_asked:]
-
-    estimator = StructuredSVM(Counting(), tol=0, random_state=0)
-    model = EarlyStopping(estimator, n_iter_no_change=1, random_state=0).fit(X, y)
-    assert not {id(X[i]) for i in model.validation_indices_} & set(asked)
-
-
 def test_complaints_of_a_model_object_name_the_items_of_the_data():
     """Not those of the fraction that is trained on."""
     rng = np.random.default_rng(0)
@@ -264,66 +203,50 @@ def test_complaints_of_a_model_object_name_the_items_of_the_data():
         assert any(f"sample {k} " in said for said in messages[0])
 
 
-def test_the_random_state_of_the_estimator_is_for_its_fit_alone():
+def test_the_random_state_of_the_estimator_is_for_its_fit_alone(chains):
     """Positions are clustered with it too; looking at the data first draws nothing from it."""
     X, y = FITS["parts"].data()
     estimator = PartsModel([1, -1, 1], n_types=2, tol=0, random_state=np.random.RandomState(5))
     before = estimator.random_state.get_state()[1].copy()
     model = EarlyStopping(estimator, n_iter_no_change=1, random_state=0).fit(X, y)
-    held_out = set(model.validation_indices_)
-    train = [i for i in range(len(y)) if i not in held_out]
-    split = [[data[i] for i in part] for part in (train, sorted(held_out)) for data in (X, y)]
-    same = EarlyStopping(estimator, n_iter_no_change=1).fit(*split[:2], *[None], *split[2:])
+    train, test = parts(model.validation_indices_, X, y)
+    same = EarlyStopping(estimator, n_iter_no_change=1).fit(*train, X_val=test[0], y_val=test[1])
     for name in ("coef_", "types_", "springs_", "means_"):
         one, other = (getattr(fitted.estimator_, name) for fitted in (model, same))
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(estimator.random_state.get_state()[1], before)
-
-
-def test_a_random_state_that_both_have_is_drawn_from_in_turn(chains):
-    X, y = chains
-    rng, twin = np.random.RandomState(1), np.random.RandomState(1)
+    # one that both have is drawn from in turn
+    (X, y), rng, twin = chains, np.random.RandomState(1), np.random.RandomState(1)
     model = EarlyStopping(tagger(random_state=rng), n_iter_no_change=1, random_state=rng).fit(X, y)
     held_out = np.sort(twin.permutation(40)[:4])
     np.testing.assert_array_equal(model.validation_indices_, held_out)
-    train = np.setdiff1d(np.arange(40), held_out)
-    split = [[data[i] for i in part] for part in (train, held_out) for data in (X, y)]
+    train, test = parts(held_out, X, y)
     other = EarlyStopping(tagger(random_state=twin), n_iter_no_change=1)
-    other.fit(split[0], split[1], X_val=split[2], y_val=split[3])
+    other.fit(*train, X_val=test[0], y_val=test[1])
     np.testing.assert_array_equal(model.estimator_.coef_, other.estimator_.coef_)
 
 
-def test_what_is_known_of_some_labels(chains):
+def test_what_is_known_and_weights_of_tokens(chains):
     X, y = chains
     stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(X, y)
     known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    inner = stopped.estimator_
-    for found, expected in zip(stopped.predict(X, known), inner.predict(X, known), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    inner, coef = stopped.estimator_, stopped.estimator_.coef_
+    assert all(map(np.array_equal, stopped.predict(X, known), inner.predict(X, known)))
     for found, labels in zip(stopped.predict_topk(X, 2, known=known), y, strict=True):
         assert (found[:, 1] == labels[1]).all()
     scores = stopped.decision_function(X, known=known)
     assert all(np.isinf(score[1]).sum() == len(inner.classes_) - 1 for score in scores)
-    rows = EarlyStopping(StructSVMClassifier(), random_state=0).fit(*load_iris(return_X_y=True))
-    with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
-        rows.predict(load_iris().data, known=[None] * 150)
-
-
-def test_weights_of_tokens(chains):
-    X, y = chains
     weight = [np.where(np.arange(len(labels)) % 2, 1.0, 3.0) for labels in y]
-    stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0)
     stopped.fit(X, y, token_weight=weight)
-    train = np.setdiff1d(np.arange(len(X)), stopped.validation_indices_)
-    held_out = [[item[i] for i in stopped.validation_indices_] for item in (X, y)]
-    rest = [[item[i] for i in train] for item in (X, y, weight)]
-    other = EarlyStopping(SequenceTagger(random_state=0), random_state=0)
-    other.fit(*rest[:2], X_val=held_out[0], y_val=held_out[1], token_weight=rest[2])
+    (*train, weights), (*test, _) = parts(stopped.validation_indices_, X, y, weight)
+    other = clone(stopped).fit(*train, X_val=test[0], y_val=test[1], token_weight=weights)
     np.testing.assert_array_equal(stopped.estimator_.coef_, other.estimator_.coef_)
-    plain = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(X, y)
-    assert (plain.estimator_.coef_ != stopped.estimator_.coef_).any()
+    assert (coef != stopped.estimator_.coef_).any()
     with pytest.raises(ValueError, match=r"token_weight\[3\]"):
         stopped.fit(X, y, token_weight=[*weight[:3], weight[3][1:], *weight[4:]])
     rows = EarlyStopping(StructSVMClassifier(), random_state=0)
     with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
         rows.fit(*load_iris(return_X_y=True), token_weight=[1.0] * 150)
+    rows.fit(*load_iris(return_X_y=True))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
+        rows.predict(load_iris().data, known=[None] * 150)

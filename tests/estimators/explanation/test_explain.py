@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from helpers.labellings import max_marginals, score_labellings
 from helpers.trees import random_parents
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from sskit import SequenceTagger, TreeTagger
 from sskit.utils import RaggedArray
@@ -69,10 +68,6 @@ def check(tagger, X):
             np.testing.assert_allclose(products, single["contribution"], atol=1e-12)
             changed += int((frame["contribution"][frame["kind"] == "beyond"] != 0).sum())
     return changed
-
-
-def test_chains_against_enumeration(tagger):
-    assert check(*tagger) > 0
 
 
 @pytest.mark.parametrize("kinds", [False, True])
@@ -148,50 +143,6 @@ def test_what_is_known_and_allowed(tagger):
     assert e["contribution"].sum() == pytest.approx(d[0] - d[1], abs=1e-9)
 
 
-def test_features_that_contribute_most_come_first(tagger):
-    model, X = tagger
-    for i, x in enumerate(X):
-        for t in range(len(x)):
-            frame = model.explain(X, i, t, feature_names=["<w>", "&x", "plain"])
-            own = frame[frame["kind"] == "feature"]
-            assert set(own["feature"]) <= {"<w>", "&x", "plain"}
-            assert own["contribution"].abs().is_monotonic_decreasing
-
-
-def test_bad_input(tagger):
-    model, X = tagger
-    for given, error, match in (
-        ({"i": 9}, ValueError, "i == 9, must be <= 8"),
-        ({"i": -1}, ValueError, "i == -1, must be >= 0"),
-        ({"i": 1.0}, TypeError, "i must be an instance of int"),
-        ({"t": "0"}, TypeError, "t must be an instance of int"),
-        ({"t": 4}, ValueError, "t == 4, must be <= 3"),
-        ({"label": "Z"}, ValueError, "label is 'Z', which is no label"),
-        ({"label": "A", "rival": "A"}, ValueError, "must differ"),
-        ({"rival": ["A"]}, ValueError, "rival is"),
-        ({"feature_names": ["a"]}, ValueError, "feature_names must be 3 names"),
-        ({"feature_names": "abc"}, ValueError, "feature_names must be 3 names"),
-        ({"known": [None]}, ValueError, "X has 9 samples but known has"),
-        ({"X": [*X[:3], X[3] * np.nan]}, ValueError, r"X\[3\].*NaN"),
-        ({"X": [*X[:3], X[3][:0]]}, ValueError, "t == 0, must be <= -1"),
-    ):
-        with pytest.raises(error, match=match):
-            model.explain(**{"X": X, "i": 3, "t": 0} | given)
-    with pytest.raises(NotFittedError):
-        SequenceTagger().explain(X, 0, 0)
-
-
-def test_kernels_and_one_label():
-    X = [np.eye(2)] * 3
-    model = SequenceTagger(kernel="rbf", random_state=0).fit(X, [["A", "B"]] * 3)
-    for call in (lambda: model.explain(X, 0, 0), model.weights_frame):
-        with pytest.raises(ValueError, match="needs weights of features.*kernel='rbf'"):
-            call()
-    single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
-    with pytest.raises(ValueError, match="label and rival must differ"):
-        single.explain(X, 0, 0)
-
-
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_features_of_edges(make):
     rng = np.random.default_rng(3)
@@ -232,3 +183,43 @@ def test_three_labels_in_a_row_against_enumeration(edges, n_states):
             assert triples["feature"].str.fullmatch("(.* -> ){2}.* against (.* -> ){2}.*").all()
             groups |= set(frame["group"])
     assert groups == {"features", "bias", "before", "around", "after"}
+
+
+def test_sequences_against_enumeration(tagger):
+    assert check(*tagger) > 0
+    model, X = tagger
+    frame = model.explain(X, 3, 1, feature_names=["<w>", "&x", "plain"])
+    own = frame[frame["kind"] == "feature"]
+    assert set(own["feature"]) <= {"<w>", "&x", "plain"}
+    assert own["contribution"].abs().is_monotonic_decreasing
+
+
+def test_what_is_wrong_is_named(tagger):
+    model, X = tagger
+    for given, error, match in (
+        ({"i": 9}, ValueError, "i == 9, must be <= 8"),
+        ({"i": -1}, ValueError, "i == -1, must be >= 0"),
+        ({"i": 1.0}, TypeError, "i must be an instance of int"),
+        ({"t": "0"}, TypeError, "t must be an instance of int"),
+        ({"t": 4}, ValueError, "t == 4, must be <= 3"),
+        ({"label": "Z"}, ValueError, "label is 'Z', which is no label"),
+        ({"label": "A", "rival": "A"}, ValueError, "must differ"),
+        ({"rival": ["A"]}, ValueError, "rival is"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names must be 3 names"),
+        ({"feature_names": "abc"}, ValueError, "feature_names must be 3 names"),
+        ({"known": [None]}, ValueError, "X has 9 samples but known has"),
+        ({"X": [*X[:3], X[3] * np.nan]}, ValueError, r"X\[3\].*NaN"),
+        ({"X": [*X[:3], X[3][:0]]}, ValueError, "t == 0, must be <= -1"),
+    ):
+        with pytest.raises(error, match=match):
+            model.explain(**{"X": X, "i": 3, "t": 0} | given)
+    X = [np.eye(2)] * 3
+    kernel = SequenceTagger(kernel="rbf", random_state=0).fit(X, [["A", "B"]] * 3)
+    single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
+    for model, message in (
+        (kernel, "needs weights of features.*kernel='rbf'"),
+        (single, "label and rival must differ"),
+        (SequenceTagger(), "not fitted"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.explain(X, 0, 0)

@@ -55,35 +55,43 @@ def test_strongest_of_each_sign(tagger, top):
         assert len(pairs) == (finite.sum() if n >= 3 else min(finite.sum(), len(pairs)))
     start = frame[frame["kind"] == "start"]
     assert all(tagger.start_["abc".index(a)] == w for a, w in start[["label", "weight"]].values)
-
-
-def test_names(tagger):
-    names = [f"f{j}" for j in range(40)]
-    given = tagger.weights_frame(3, names)
-    plain = tagger.weights_frame(3)
+    given = tagger.weights_frame(top, [f"f{j}" for j in range(40)])
     node = given["kind"] == "node"
-    assert given["feature"][node].str[1:].tolist() == plain["feature"][node].str[1:].tolist()
-    assert set(given["feature"][node].str[0]) == {"f"}
+    assert given["feature"][node].tolist() == ["f" + x[1:] for x in frame["feature"][node]]
+
+
+def test_what_is_wrong_is_named(tagger):
+    names = [f"f{j}" for j in range(40)]
     for wrong in (names[1:], "f", set(names), 3, np.array([names])):
         with pytest.raises(ValueError, match="feature_names must be 40 names"):
             tagger.weights_frame(3, wrong)
-
-
-def test_wrong_top(tagger):
     for top in (0, -1, 1.5, "all"):
         with pytest.raises((TypeError, ValueError), match="top (== .*, must be >=|must be an ins)"):
             tagger.weights_frame(top)
+    X, _ = sets()
+    rows = StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(ValueError, match="weights_frame needs weights.*kernel='rbf'"):
+        rows.weights_frame()
+    assert not hasattr(StructuredSVM(Matching()), "weights_frame")
+    with pytest.raises(NotFittedError):
+        SequenceTagger().weights_frame()
+
+
+def check_pairs(rows, table, labels, named=True):
+    """Each row is an entry of a table (features, labels, labels), and all but zeros are there."""
+    for _, row in rows.iterrows():
+        place = [int(row["feature"][1:])] if named else []
+        if table.ndim > len(place):
+            place += [labels.index(row[column]) for column in COLUMNS[1:3]]
+        assert row["weight"] == table[tuple(place)]
+    assert len(rows) == np.count_nonzero(table)
 
 
 def test_features_of_edges(tagger):
-    rng = np.random.default_rng(0)
-    tagger.edge_coef_ = rng.normal(size=(4, 3, 3))
-    frame = tagger.weights_frame(2)
-    edge = frame[frame["kind"] == "edge"]
+    tagger.edge_coef_ = np.random.default_rng(0).normal(size=(4, 3, 3))
+    check_pairs(tagger.weights_frame(None).query("kind == 'edge'"), tagger.edge_coef_, list("abc"))
+    edge = tagger.weights_frame(2).query("kind == 'edge'")
     assert len(edge) == 12
-    for _, row in edge.iterrows():
-        places = int(row["feature"][1:]), "abc".index(row["label"]), "abc".index(row["to_label"])
-        assert row["weight"] == tagger.edge_coef_[places]
     for k in range(3):
         table, rows = tagger.edge_coef_[:, k], edge[edge["label"] == "abc"[k]]
         assert rows["weight"].iloc[0] == table.max() and rows["weight"].iloc[-1] == table.min()
@@ -99,11 +107,8 @@ def test_trees_with_kinds():
     model = TreeTagger(random_state=0).fit(X, [["a", "b", "a"], ["b", "a", "b"]])
     frame = model.weights_frame(None)
     assert frame["kind"].drop_duplicates().tolist() == ["node", "transition", "root", "leaf"]
-    pairs = frame[frame["kind"] == "transition"]
-    assert len(pairs) == np.count_nonzero(model.transitions_)
-    for _, row in pairs.iterrows():
-        place = ["l", "r"].index(row["feature"]), *("ab".index(row[c]) for c in COLUMNS[1:3])
-        assert row["weight"] == model.transitions_[place]
+    pairs = frame[frame["kind"] == "transition"].replace({"feature": {"l": "x0", "r": "x1"}})
+    check_pairs(pairs, model.transitions_, ["a", "b"])
 
 
 def test_graphs():
@@ -114,20 +119,11 @@ def test_graphs():
         GraphTagger(pairwise_form="symmetric", random_state=0),
         GraphTagger(pairwise_form="potts", random_state=0),
     ):
-        model.fit(X, y)
-        frame = model.weights_frame(None)
-        edge = frame[frame["kind"] == "edge"]
-        pairwise, labels = model.pairwise_, model.classes_.tolist()
-        for _, row in edge.iterrows():
-            table = pairwise[int(row["feature"][1:])]
-            if pairwise.ndim == 3:
-                table = table[labels.index(row["label"]), labels.index(row["to_label"])]
-            assert row["weight"] == table
-        upper = pairwise
+        edge, table = model.fit(X, y).weights_frame(None).query("kind == 'edge'"), model.pairwise_
         if model.pairwise_form_ in ("symmetric", "full"):
-            upper = np.triu(pairwise)
-        assert len(edge) == np.count_nonzero(upper)
-        names = [f"n{j}" for j in range(len(pairwise))]
+            table = np.triu(table)
+        check_pairs(edge, table, model.classes_.tolist())
+        names = [f"n{j}" for j in range(len(table))]
         named = model.weights_frame(None, edge_feature_names=names)
         assert set(named[named["kind"] == "edge"]["feature"]) <= set(names)
 
@@ -169,61 +165,37 @@ def test_segments():
             assert weights[place] == row["weight"]
 
 
-def test_what_has_none():
-    X, _ = sets()
-    rows = StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(ValueError, match="weights_frame needs weights.*kernel='rbf'"):
-        rows.weights_frame()
-    costs = np.random.default_rng(0).normal(size=(4, 3, 3, 2))
-    own = StructuredSVM(Matching(2), random_state=0)
-    own.fit(list(costs), [np.arange(3)] * 4)
-    assert not hasattr(own, "weights_frame")
-    with pytest.raises(NotFittedError):
-        SequenceTagger().weights_frame()
+@pytest.mark.parametrize("family", [SequenceTagger, TreeTagger])
+def test_names_of_data_frames(family):
+    y, rest = (
+        [["a", "b", "a"], ["b", "b", "a"]] * 2,
+        () if family is SequenceTagger else ([-1, 0, 0],),
+    )
+    rows = np.random.default_rng(0).normal(size=(4, 3, 2))
 
+    def items(columns=None):
+        made = [x if columns is None else pd.DataFrame(x, columns=columns) for x in rows]
+        return [(x, *rest) for x in made] if rest else made
 
-def frames(columns="pq", n=4):
-    """Sequences as data frames."""
-    rng = np.random.default_rng(0)
-    return [pd.DataFrame(rng.normal(size=(3, 2)), columns=list(columns)) for _ in range(n)]
-
-
-def test_names_of_data_frames():
-    y = [["a", "b", "a"], ["b", "b", "a"]] * 2
-    model = SequenceTagger(random_state=0).fit(frames(), y)
+    named, turned = items(["p", "q"]), items(["q", "p"])
+    model, plain = (family(random_state=0).fit(given, y) for given in (named, items()))
     assert model.feature_names_in_.tolist() == ["p", "q"]
     assert set(model.weights_frame(1).query("kind == 'node'")["feature"]) <= {"p", "q"}
-    plain = SequenceTagger(random_state=0).fit([x.to_numpy() for x in frames()], y)
+    assert set(model.explain(named, 0, 1).query("kind == 'feature'")["feature"]) <= {"p", "q"}
     np.testing.assert_array_equal(plain.coef_, model.coef_)
     assert not hasattr(plain, "feature_names_in_")
-    assert set(model.explain(frames(), 0, 1).query("kind == 'feature'")["feature"]) <= {
-        "p", "q",
-    }  # fmt: skip
-    model.predict([x.to_numpy() for x in frames()])
-    with pytest.raises(ValueError, match="the columns of X are 'q', 'p', but SequenceTagger was"):
-        model.predict(frames("qp"))
+    model.predict(items())
+    with pytest.raises(
+        ValueError, match=f"the columns of X are 'q', 'p', but {family.__name__} was"
+    ):
+        model.predict(turned)
     with pytest.raises(
         ValueError, match=r"the columns of X\[2\] are 'q', 'p', but those of X\[0\]"
     ):
-        SequenceTagger().fit([*frames(n=2), *frames("qp", 2)], y)
-    numbered = [pd.DataFrame(x.to_numpy()) for x in frames()]
-    assert not hasattr(model.fit(numbered, y), "feature_names_in_")
+        family().fit([*named[:2], *turned[2:]], y)
     for wrapper in (EarlyStopping, RegularizationPath):
-        found = wrapper(SequenceTagger(random_state=0)).fit(frames(), y)
+        found = wrapper(family(random_state=0)).fit(named, y)
         held = getattr(found, "best_estimator_", getattr(found, "estimator_", found))
         if hasattr(held, "coef_"):
             assert held.feature_names_in_.tolist() == ["p", "q"]
-
-
-def test_names_of_trees():
-    y = [["a", "b", "a"], ["b", "b", "a"]] * 2
-    X = [(x, [-1, 0, 0]) for x in frames()]
-    model = TreeTagger(random_state=0).fit(X, y)
-    assert model.feature_names_in_.tolist() == ["p", "q"]
-    assert not hasattr(
-        TreeTagger(random_state=0).fit([(x.to_numpy(), p) for x, p in X], y), "feature_names_in_"
-    )
-    with pytest.raises(ValueError, match="the columns of X are 'q', 'p', but TreeTagger was"):
-        model.predict([(x, [-1, 0, 0]) for x in frames("qp")])
-    with pytest.raises(ValueError, match=r"the columns of X\[1\] are"):
-        model.fit([X[0], (frames("qp")[0], [-1, 0, 0])], y[:2])
+    assert not hasattr(model.fit(items([0, 1]), y), "feature_names_in_")

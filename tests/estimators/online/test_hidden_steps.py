@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit import SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit import SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 
 X, Y = make_chains(24, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
@@ -64,24 +64,17 @@ def test_weights_of_tokens_are_weights_of_losses(case, y):
 
 def test_a_step_begins_at_the_completion_of_the_last_weights():
     model = fresh("chains")[0].partial_fit(X[:16], Y[:16])
-    found = model.predict(X[16:])
-    hidden = [[int(labels[0]), *[-1] * (len(labels) - 1)] for labels in found]
-    hidden = [
-        [-1 if len(labels) > 1 and i else k for k in labels] for i, labels in enumerate(hidden)
-    ]
-    before = model.coef_.copy()
+    found, before = model.predict(X[16:]), model.coef_.copy()
+    hidden = [[-1 if i and len(k) > 1 else int(k[0]), *[-1] * (len(k) - 1)]
+              for i, k in enumerate(found)]  # fmt: skip
     model.partial_fit(X[16:], hidden)
     # what the last weights say already changes them little
     assert np.abs(model.coef_ - before).max() < 0.3 * np.abs(before).max()
-
-
-def test_what_steps_refuse():
-    model = fresh("chains")[0]
-    with pytest.raises(ValueError, match=r"y has no labels but ignore_label=-1"):
-        model.partial_fit(X[:2], [[-1] * len(y) for y in Y[:2]], classes=[0, 1, 2])
-    with pytest.raises(ValueError, match=r"token_weight\[1\]"):
-        model.partial_fit(X[:2], Y[:2], classes=[0, 1, 2], token_weight=[WEIGHTS[0], [1.0] * 99])
-    with pytest.raises(ValueError, match="partial_fit cannot be combined with n_components=2"):
-        rows = np.concatenate(X), np.concatenate(Y)
-        StructSVMClassifier(n_components=2).partial_fit(*rows)
-    assert not hasattr(model, "coef_")
+    new = fresh("chains")[0]
+    for y, weight, message in (
+        ([[-1] * len(y) for y in Y[:2]], None, "y has no labels but ignore_label=-1"),
+        (Y[:2], [WEIGHTS[0], [1.0] * 99], r"token_weight\[1\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            new.partial_fit(X[:2], y, classes=[0, 1, 2], token_weight=weight)
+    assert not hasattr(new, "coef_")

@@ -59,43 +59,47 @@ def test_the_objective_of_a_step(sparse):
     X = [x * (np.abs(x) > 0.5) for x in X]
     model = SequenceTagger(lam=0.1, tol=1e-3, random_state=0, max_iter=3000)
     data = [sp.csr_array(x) for x in X] if sparse else X
-    model.partial_fit(data[:8], y[:8])
-    before = weights(model)
-    now = weights(model.partial_fit(data[8:], y[8:]))
+    before = weights(model.partial_fit(data[:8], y[:8]))
     rows = np.concatenate(X[:8])
     pairs = enumerate_chains(X[8:], y[8:], 3, np.full(4, 0.25), mean=False)
-    check_step(model, now, before, np.count_nonzero(rows, axis=0), len(rows), pairs)
+    model.partial_fit(data[8:], y[8:])
+    check_step(model, before, np.count_nonzero(rows, axis=0), len(rows), pairs)
     assert model.certified_ and 0.0 <= model.dual_gap_ <= 2e-3 * model.primal_objective_ + 1e-4
     assert model.lam_ == pytest.approx(0.1 * np.sqrt(1.0 + len(rows)))
+    # and of rows
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 3
+    X[:, 2] *= np.arange(20) % 5 == 0
+    model, data = StructSVMClassifier(lam=0.1, tol=1e-3, random_state=0), X
+    data = sp.csr_array(X) if sparse else X
+    before = weights(model.partial_fit(data[:12], y[:12], classes=[0, 1, 2]))
+    model.partial_fit(data[12:], y[12:], sample_weight=np.arange(8.0))
+    pairs = enumerate_classes(X[12:], y[12:], 3, np.arange(8.0) / 28.0, True)
+    check_step(model, before, np.count_nonzero(X[:12], axis=0), 12, pairs)
+    assert model.n_samples_seen_ == 12 + 28.0
 
 
-def check_step(model, now, before, n_seen, n_rows, pairs):
+def check_step(model, before, n_seen, n_rows, pairs):
     """The objective of a step at lam=0.1, by the pairs of it."""
+    now = weights(model)
     stiff = {name: np.sqrt(1.0 + n_rows) for name in now} | {"coef_": np.sqrt(1.0 + n_seen)}
     norm = sum(np.sum(stiff[name] * (now[name] - before[name]) ** 2) for name in now)
     flat = np.concatenate([now[name].ravel() for name in now])
     assert model.primal_objective_ == pytest.approx(0.05 * norm + pairs.primal(flat, 0.0))
 
 
-def test_the_objective_of_a_step_over_rows():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 3)), np.arange(20) % 3
-    X[:, 2] *= np.arange(20) % 5 == 0
-    model = StructSVMClassifier(lam=0.1, tol=1e-3, random_state=0)
-    before = weights(model.partial_fit(X[:12], y[:12], classes=[0, 1, 2]))
-    now = weights(model.partial_fit(X[12:], y[12:], sample_weight=np.arange(8.0)))
-    pairs = enumerate_classes(X[12:], y[12:], 3, np.arange(8.0) / 28.0, True)
-    check_step(model, now, before, np.count_nonzero(X[:12], axis=0), 12, pairs)
-    assert model.n_samples_seen_ == 12 + 28.0
-
-
-def test_bounds_are_kept():
+def test_bounds_are_kept_and_a_prior_is_for_the_first_step():
     X, y = CHAINS
     model = SequenceTagger(bounds={"coef": (-0.1, 0.05)}, random_state=0)
     for part in (slice(0, 6), slice(6, 12)):
         model.partial_fit(X[part], y[part], classes=[0, 1, 2])
         assert model.coef_.min() >= -0.1 - 1e-12 and model.coef_.max() <= 0.05 + 1e-12
     assert np.isclose(model.coef_, 0.05).any() and model.certified_
+    source = SequenceTagger(random_state=0).fit(X, y)
+    model = SequenceTagger(prior=source, lam=1e9, random_state=0)
+    for prior in (source, np.zeros(27)):
+        model.set_params(prior=prior).partial_fit(X, y)
+        np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
 
 
 def test_a_stream_is_nearly_as_good_as_one_fit():
@@ -113,27 +117,63 @@ def test_steps_after_a_fit(name):
     """With n_jobs, and from a file, to the same bits."""
     estimator, (X, y) = FITS[name].estimator, FITS[name].data()
     model = clone(estimator).set_params(random_state=0, tol=0.1).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    before = model.coef_.copy()
+    again, before = pickle.loads(pickle.dumps(model)), model.coef_.copy()
     model.partial_fit(X[:4], y[:4])
-    again.partial_fit(X[:4], y[:4])
-    np.testing.assert_array_equal(model.coef_, again.coef_)
+    np.testing.assert_array_equal(model.coef_, again.partial_fit(X[:4], y[:4]).coef_)
     assert model.n_samples_seen_ == len(y) + 4
     assert np.abs(model.coef_ - before).max() > 0
-    again = pickle.loads(pickle.dumps(model)).partial_fit(X[4:8], y[4:8])
-    np.testing.assert_array_equal(again.coef_, model.partial_fit(X[4:8], y[4:8]).coef_)
+    data = io.dumps(model)  # which keep how often features have been seen
+    copies = pickle.loads(pickle.dumps(model)), io.loads(data, io.get_untrusted_types(data=data))
+    model.partial_fit(X[4:8], y[4:8])
+    for again in copies:
+        np.testing.assert_array_equal(again.partial_fit(X[4:8], y[4:8]).coef_, model.coef_)
     assert len(model.fit(X, y).history_["gap"]) and model.n_samples_seen_ == len(y)
     assert "_feature_counts_" not in vars(model)
 
 
-def test_steps_after_loading():
-    """From a file of skops, which keeps how often features have been seen."""
-    X, y = CHAINS
-    model = SequenceTagger(random_state=0, tol=0.1).partial_fit(X, y).partial_fit(X, y)
-    data = io.dumps(model)
-    saved = io.loads(data, trusted=io.get_untrusted_types(data=data))
-    assert saved.n_samples_seen_ == 2 * len(X)
-    np.testing.assert_array_equal(saved.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
+def test_what_is_wrong_leaves_the_estimator_as_it_was():
+    rows = np.arange(12.0).reshape(6, 2) / 6.0
+    started = StructSVMClassifier(random_state=0).partial_fit(rows, [0, 1, 2] * 2)
+    (X, y), new, tagger = CHAINS, StructSVMClassifier(), SequenceTagger(random_state=0, tol=0.5)
+    tagged = clone(tagger).partial_fit(X, y)
+    edged, pairs = clone(tagger).fit(EDGED, y), FITS["matchings"].data()
+    matching = clone(FITS["matchings"].estimator).set_params(tol=0.5).partial_fit(*pairs)
+    narrow = [x[:, :, :3] for x in pairs[0]], pairs[1]
+    for fitted, data, given, message in (
+        (started, (rows[:2], [0, 7]), {}, r"y\[1\] has 7, not among"),
+        (tagged, (X[:2], [y[0], np.full(len(y[1]), 9)]), {},
+         r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]"),
+        (started, (rows[:2], [0, 1]), {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as"),
+        (started, (rows[:, :1], [0, 1] * 3), {}, "X has 1 features, but StructSVM"),
+        (tagged, ([x[:, :2] for x in X], y), {}, "X has 2 features, but Sequence"),
+        (started, (rows * np.nan, [0, 1] * 3), {}, "NaN"),
+        (started, (rows, [0, 1]), {}, "inconsistent"),
+        (started, (rows[:2], [0, 1]), {"sample_weight": [-1, 1]}, "sample_weight"),
+        (new, (rows[:2], [1, 1]), {}, "at least 2 classes"),
+        (new, (rows[:2], [0, 1]), {"classes": [[0, 1]]}, "must be a list of labels"),
+        (new, (rows[:2], [0, 1]), {"classes": []}, "must be a list of labels"),
+        (SequenceTagger(warm_start=True), CHAINS, {}, "partial_fit cannot .* warm_start=True"),
+        (SequenceTagger(class_weight="balanced"), CHAINS, {}, "with class_weight='balanced'"),
+        (StructSVMClassifier(n_components=2), (rows, [0, 1] * 3), {},
+         "partial_fit cannot be combined with n_components=2"),
+        (matching, pairs, {"classes": [0]}, "classes has no meaning with a model object"),
+        (matching, narrow, {}, "X has 3 joint features, but .* is expecting 4 joint features"),
+        (edged, CHAINS, {}, "X has no features of edges, but .* expecting 2 features"),
+        (edged, ([(x, z[:, :1]) for x, z in EDGED], y), {},
+         "X has 1 features of edges, but .* expecting 2 features"),
+        (tagged, (EDGED, y), {}, "X has 2 features of edges, but .* expecting no features"),
+    ):  # fmt: skip
+        model = copy.deepcopy(fitted)
+        before = state(model)
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(*data, **given)
+        assert state(model) == before
+    assert not hasattr(PartsModel([-1]), "partial_fit")
+    for kind in (StructSVMClassifier, SequenceTagger):
+        assert hasattr(kind(), "partial_fit") and not hasattr(kind(kernel="rbf"), "partial_fit")
+        with pytest.raises(AttributeError) as caught:
+            kind(kernel="rbf").partial_fit(rows, [0, 1] * 3)
+        assert "partial_fit cannot be combined with kernel='rbf'" in str(caught.value.__cause__)
 
 
 def test_labels_that_come_later():
@@ -163,15 +203,6 @@ def test_kinds_that_come_later():
         model.partial_fit(X, y)
 
 
-def test_the_prior_is_for_the_first_step():
-    X, y = CHAINS
-    source = SequenceTagger(random_state=0).fit(X, y)
-    model = SequenceTagger(prior=source, lam=1e9, random_state=0).partial_fit(X, y)
-    np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
-    model.set_params(prior=np.zeros(27)).partial_fit(X, y)
-    np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
-
-
 def test_memory_is_that_of_a_part():
     """What is kept between steps does not grow with their number."""
     X, y = make_chains(40, n_features=4, n_states=3, random_state=0)
@@ -186,62 +217,6 @@ def test_memory_is_that_of_a_part():
     model.partial_fit(X[:5], y[:5])
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()
-
-
-ROWS = np.arange(12.0).reshape(6, 2) / 6.0
-
-
-def started(**parameters):
-    return StructSVMClassifier(random_state=0, **parameters).partial_fit(ROWS, [0, 1, 2] * 2)
-
-
-TAGGED = SequenceTagger(random_state=0, tol=0.5).partial_fit(*CHAINS)
-BAD = [
-    (started(), ROWS[:2], [0, 7], {}, r"y\[1\] has 7, not among"),
-    (TAGGED, CHAINS[0][:2], [CHAINS[1][0], np.full(len(CHAINS[1][1]), 9)], {},
-     r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]"),
-    (started(), ROWS[:2], [0, 1], {"classes": [0, 1]}, r"classes=\[0, 1\] is not the same as"),
-    (started(), ROWS[:, :1], [0, 1] * 3, {}, "X has 1 features, but StructSVM"),
-    (TAGGED, [x[:, :2] for x in CHAINS[0]], CHAINS[1], {}, "X has 2 features, but Sequence"),
-    (started(), ROWS * np.nan, [0, 1] * 3, {}, "NaN"),
-    (started(), ROWS, [0, 1], {}, "inconsistent"),
-    (started(), ROWS[:2], [0, 1], {"sample_weight": [-1, 1]}, "sample_weight"),
-    (StructSVMClassifier(), ROWS[:2], [1, 1], {}, "at least 2 classes"),
-    (StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": [[0, 1]]}, "must be a list of labels"),
-    (StructSVMClassifier(), ROWS[:2], [0, 1], {"classes": []}, "must be a list of labels"),
-    (SequenceTagger(warm_start=True), *CHAINS, {}, "partial_fit cannot .* warm_start=True"),
-    (SequenceTagger(class_weight="balanced"), *CHAINS, {}, "with class_weight='balanced'"),
-    (FITS["matchings"].estimator, *FITS["matchings"].data(), {"classes": [0]},
-     "classes has no meaning with a model object"),
-]  # fmt: skip
-
-
-def test_errors_leave_the_estimator_as_it_was():
-    for fitted, X, y, given, message in BAD:
-        model = copy.deepcopy(fitted)
-        before = state(model)
-        with pytest.raises(ValueError, match=message):
-            model.partial_fit(X, y, **given)
-        assert state(model) == before
-
-
-@pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger])
-def test_kernels_have_no_steps(kind):
-    assert hasattr(kind(), "partial_fit")
-    model = kind(kernel="rbf")
-    assert not hasattr(model, "partial_fit")
-    with pytest.raises(AttributeError) as caught:
-        model.partial_fit(ROWS, [0, 1] * 3)
-    assert "partial_fit cannot be combined with kernel='rbf'" in str(caught.value.__cause__)
-
-
-def test_joint_features_must_stay():
-    estimator, (X, y) = FITS["matchings"].estimator, FITS["matchings"].data()
-    model = clone(estimator).set_params(random_state=0, tol=0.5).partial_fit(X, y)
-    with pytest.raises(
-        ValueError, match="X has 3 joint features, but .* is expecting 4 joint features"
-    ):
-        model.partial_fit([x[:, :, :3] for x in X], y)
 
 
 @pytest.mark.parametrize("name", ["chains", "trees"])
@@ -261,10 +236,6 @@ def test_names_of_columns_must_stay(name):
         model.partial_fit(framed(columns[::-1]), y)
 
 
-def test_others_have_no_steps():
-    assert not hasattr(PartsModel([-1]), "partial_fit")
-
-
 EDGED = [(x, x[1:, :2] - x[:-1, :2]) for x in CHAINS[0]]
 
 
@@ -275,9 +246,3 @@ def test_features_of_edges():
     tagger.set_params(lam=1e6).partial_fit(EDGED, CHAINS[1])
     np.testing.assert_allclose(tagger.edge_coef_, before, atol=1e-4)
     assert np.abs(before).max() > 0.01
-    with pytest.raises(ValueError, match="X has no features of edges, but .* expecting 2 features"):
-        tagger.partial_fit(*CHAINS)
-    with pytest.raises(ValueError, match="X has 1 features of edges, but .* expecting 2 features"):
-        tagger.partial_fit([(x, z[:, :1]) for x, z in EDGED], CHAINS[1])
-    with pytest.raises(ValueError, match="X has 2 features of edges, but .* expecting no features"):
-        SequenceTagger(random_state=0).fit(*CHAINS).partial_fit(EDGED, CHAINS[1])

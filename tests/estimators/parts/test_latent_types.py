@@ -111,15 +111,6 @@ def test_they_explain_the_truth_no_worse():
         assert (np.diff(free.round_objectives_) <= 0).all()
 
 
-def test_one_type_is_as_without():
-    plain = PartsModel(PARENTS, n_types=1, random_state=0).fit(X, Y)
-    model = PartsModel(PARENTS, n_types=1, latent_types=True, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
-    assert model.n_rounds_ == 1
-    assert model.stationary_
-    assert not hasattr(plain, "n_rounds_")
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_solvers_agree():
     first = [
@@ -133,13 +124,20 @@ def test_solvers_agree():
 
 def test_with_weights_bounds_means_and_names():
     weight = np.arange(len(X)) % 2 + 0.5
-    given = {"bounds": {"coef": (0.0, None)}, "means": FITTED.means_[..., ::-1]}
-    given["means"] = np.nan_to_num(given["means"])
+    given = {"bounds": {"coef": (0.0, None)}, "means": np.nan_to_num(FITTED.means_[..., ::-1])}
     model = PartsModel(PARENTS, **FAST, **given, part_names=["hand", "body", "foot"])
     named = [dict(zip(["hand", "body", "foot"], x, strict=True)) for x in X]
     model.fit(named, Y, sample_weight=weight)
-    assert (model.coef_ >= 0).all()
-    assert model.n_rounds_ >= 1
+    assert (model.coef_ >= 0).all() and model.n_rounds_ >= 1
+    for kept in (model, PartsModel(PARENTS, **FAST)):
+        assert "latent_types" in refusal(kept, parts="data in parts")
+    assert refusal(model.set_params(latent_types=False), parts="data in parts") is None
+    plain, one = (
+        PartsModel(PARENTS, n_types=1, latent_types=latent, random_state=0).fit(X, Y)
+        for latent in (False, True)
+    )
+    np.testing.assert_array_equal(one.coef_, plain.coef_)
+    assert one.n_rounds_ == 1 and one.stationary_ and not hasattr(plain, "n_rounds_")
 
 
 def test_a_fit_goes_on_with_its_types():
@@ -155,15 +153,3 @@ def test_a_fit_goes_on_with_its_types():
     assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
     with pytest.raises(ValueError, match="warm_start=True cannot continue"):
         model.fit(X[:-1], Y[:-1])
-
-
-def test_refused():
-    model = PartsModel(PARENTS, **FAST)
-    assert "data in parts cannot be combined with latent_types=True" in refusal(
-        model, parts="data in parts"
-    )
-    means = np.zeros((3, 2, 2))
-    assert "latent_types" in refusal(model.set_params(means=means), parts="data in parts")
-    assert refusal(model.set_params(latent_types=False), parts="data in parts") is None
-    with pytest.raises(ValueError, match="'latent_types' parameter of PartsModel must be"):
-        PartsModel(PARENTS, latent_types="yes").fit(X, Y)

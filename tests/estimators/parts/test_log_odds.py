@@ -1,7 +1,5 @@
 """PartsModel: scores as log odds."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -35,14 +33,6 @@ def log_odds_curves(maps, places, weight):
     return true.curves(true.count(maps, weight))
 
 
-@pytest.fixture(scope="module")
-def both():
-    return fit(scores="log_odds", n_types=2)
-
-
-# ---- log odds ----------------------------------------------------------------------------
-
-
 def test_curves_count_scores():
     rng = np.random.default_rng(0)
     maps = [rng.integers(0, 4, size=(1, 5, n)).astype(float) for n in (4, 6, 9)]
@@ -66,23 +56,30 @@ def test_curves_count_scores():
 
 def test_bins_hold_equal_shares_of_the_truth():
     scores = np.random.default_rng(1).permutation(240).astype(float)
-    maps = [np.array([[[score, -1.0]]]) for score in scores]
-    curve = log_odds_curves(maps, np.zeros((240, 1, 2), dtype=int), None)[0]
-    assert curve.shape == (1 + N_BINS, 2)
-    np.testing.assert_allclose(curve[:, 0], [-1.0, *np.arange(9.5, 240.0, 20.0)])
-    np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))  # half of all cells are true
-    np.testing.assert_allclose(curve[0, 1], np.log(0.02 / 1.01))
-
-
-def test_few_samples_make_few_bins():
-    for n, n_bins in ((1, 1), (9, 3), (28, 4), (90, N_BINS)):
-        maps = [np.array([[[score, -1.0]]]) for score in np.random.default_rng(0).random(n)]
-        places = np.zeros((n, 1, 2), dtype=int)
+    for n, n_bins in ((240, N_BINS), (1, 1), (9, 3), (28, 4), (90, N_BINS)):
+        maps, places = [np.array([[[s, -1.0]]]) for s in scores[:n]], np.zeros((n, 1, 2), dtype=int)
         for weight in (None, np.full(n, 1e-300)):
-            curve = log_odds_curves(maps, places, weight)[0]
+            curve, unseen = log_odds_curves(maps, places, weight)[0], max(0.01, 1 / (1 + n))
             assert len(np.unique(curve[:, 0])) == 1 + n_bins
-            unseen = max(0.01, 1 / (1 + n))
             np.testing.assert_allclose(curve[0, 1], np.log(2 * unseen / (1 + unseen)))
+            if n == 240:
+                np.testing.assert_allclose(curve[:, 0], [-1.0, *np.arange(9.5, 240.0, 20.0)])
+                # half of all cells are true
+                np.testing.assert_allclose(curve[1:, 1], np.log(2 / 1.01))
+
+
+def test_maps_that_say_nothing_or_all():
+    for value in (0.0, 1.0, -1e150):
+        flat = [np.full((3, 4, 4), value) for _ in range(6)]
+        model = fit(flat, np.ones((6, 3, 2), dtype=int), scores="log_odds")
+        assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
+        assert not np.ptp(model.score_curves_[..., 1])
+    maps = np.zeros((8, 3, 12, 14), dtype=np.float32)
+    for x, pose in zip(maps, Y[:8], strict=True):
+        x[range(3), pose[:, 1], pose[:, 0]] = 1.0
+    model = fit(list(maps), Y[:8], scores="log_odds")
+    assert model.score(maps, Y[:8]) == 1.0
+    assert (model.score_curves_[:, 0, 0] == 0).all() and (model.score_curves_[:, 1:, 0] == 1).all()
 
 
 def test_parts_of_the_data_count_what_all_of_them_do():
@@ -109,24 +106,6 @@ def test_weights_are_copies():
     np.testing.assert_allclose(weighted, copies, atol=1e-9)
 
 
-def test_maps_that_say_nothing():
-    for value in (0.0, 1.0, -1e150):
-        flat = [np.full((3, 4, 4), value) for _ in range(6)]
-        model = fit(flat, np.ones((6, 3, 2), dtype=int), scores="log_odds")
-        assert np.isfinite(model.score_curves_).all() and np.isfinite(model.coef_).all()
-        assert not np.ptp(model.score_curves_[..., 1])
-
-
-def test_maps_that_say_all():
-    places = Y[:8]
-    maps = np.zeros((8, 3, 12, 14), dtype=np.float32)
-    for x, pose in zip(maps, places, strict=True):
-        x[range(3), pose[:, 1], pose[:, 0]] = 1.0
-    model = fit(list(maps), places, scores="log_odds")
-    assert model.score(maps, places) == 1.0
-    assert (model.score_curves_[:, 0, 0] == 0).all() and (model.score_curves_[:, 1:, 0] == 1).all()
-
-
 def test_it_is_the_model_of_maps_of_log_odds():
     model = fit(scores="log_odds")
     made = as_log_odds(X, model.score_curves_)
@@ -139,15 +118,13 @@ def test_it_is_the_model_of_maps_of_log_odds():
         np.testing.assert_array_equal(x, y)
 
 
-def test_damaged_curves(both):
-    for damage in (lambda c: c[:2], lambda c: c[..., :1], lambda c: c * np.nan, list):
-        model = pickle.loads(pickle.dumps(both))
-        model.score_curves_ = damage(model.score_curves_)
+def test_damaged_curves():
+    model = fit(scores="log_odds", n_types=2)
+    curves = model.score_curves_
+    for damage in (curves[:2], curves[..., :1], curves * np.nan, list(curves)):
+        model.score_curves_ = damage
         with pytest.raises(ValueError, match="score_curves_"):
             model.predict(X[:1])
-
-
-# ---- manners -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("raw", "log_odds"), ("log_odds", "raw")])

@@ -36,11 +36,10 @@ from sskit.solvers import BCFW
 FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
-# ---- what is fitted --------------------------------------------------------------------------
-
-
+@pytest.mark.parametrize("given", [None, 0.2])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
+def test_folds_are_fitted_at_multiples_of_their_own_default(weighted, given):
+    """A lam that is given stands for that of the data."""
     X, y = flowers()
     weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
     seen = []
@@ -49,7 +48,7 @@ def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
         seen.append((len(X_test), model.lam_))
         return model.score(X_test, y_test)
 
-    classifier = StructSVMClassifier(random_state=0)
+    classifier = StructSVMClassifier(lam=given, random_state=0)
     path = RegularizationPath(classifier, cv=FOLDS, scoring=score).fit(X, y, weight)
     default = clone(classifier).fit(X, y, weight).lam_
     assert path.default_lam_ == default
@@ -60,29 +59,32 @@ def test_folds_are_fitted_at_multiples_of_their_own_default(weighted):
         for train, _ in FOLDS.split(X)
         for factor in FACTORS
     ]
-    n = 0
-    for fold in range(3):
-        tried = path.cv_results_[f"split{fold}_test_score"]
-        for k in np.flatnonzero(~np.isnan(tried)):
-            assert seen[n] == pytest.approx(expected[5 * fold + k])
-            n += 1
-    assert n == len(seen)
+    tried = [np.flatnonzero(~np.isnan(path.cv_results_[f"split{k}_test_score"])) for k in range(3)]
+    assert len(seen) == sum(map(len, tried))
+    places = np.concatenate([5 * k + t for k, t in enumerate(tried)])
+    for found, place in zip(seen, places, strict=True):
+        assert found == pytest.approx(expected[place])
     assert path.best_estimator_.lam == path.best_estimator_.lam_ == path.best_lam_ == path.lam_
 
 
-def test_a_lam_of_the_estimator_is_what_is_to_be_beaten():
+def test_weights_reach_the_folds_and_the_last_fit():
     X, y = flowers()
-    lams = []
-
-    def score(model, X, y):
-        lams.append(model.lam_)
-        return 0.5
-
-    path = RegularizationPath(StructSVMClassifier(lam=0.2, random_state=0), cv=FOLDS, scoring=score)
-    path.fit(X, y)
-    assert path.best_lam_ == path.default_lam_ == 0.2
-    np.testing.assert_allclose(lams[:5], 0.3 * np.array(FACTORS))  # of two thirds of the data
-    assert path.best_estimator_.lam_ == 0.2
+    weight = np.where(y == "setosa", 1e-9, 1.0)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
+    path.fit(X, y, sample_weight=weight)
+    assert path.best_score_ < 0.75  # setosa does not count
+    assert path.score(X, y) < 0.75
+    assert path.fit(X, y).best_score_ > 0.75
+    with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
+        path.fit(X, y, token_weight=[])
+    X, y = strings()
+    weight = [np.where(labels == labels[0], 1.0, 1e-9) for labels in y]
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS)
+    weighted = path.fit(X, y, token_weight=weight).best_estimator_
+    expected = SequenceTagger(lam=path.best_lam_, random_state=0).fit(X, y, token_weight=weight)
+    np.testing.assert_array_equal(weighted.coef_, expected.coef_)
+    score = path.best_score_
+    assert path.fit(X, y).best_score_ > score + 0.01
 
 
 OPTIONS = {
@@ -192,9 +194,6 @@ def test_the_tolerance_of_the_folds_is_eps_if_that_of_the_estimator_is_smaller()
     assert calls[0] > calls[1] == calls[2]
 
 
-# ---- who can be asked ------------------------------------------------------------------------
-
-
 def test_the_table_of_folds():
     X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=4).fit(X, y)
@@ -216,8 +215,9 @@ def test_the_table_of_folds():
 def test_folds_in_parallel_change_nothing():
     X, y = strings()
     options = {"cv": KFold(3), "scoring": sequence_accuracy_scorer, "refit": False}
-    with parallel_config("threading"):
-        path = RegularizationPath(SequenceTagger(random_state=0), n_jobs=2, **options).fit(X, y)
+    with parallel_config("threading"):  # more jobs than joblib can count
+        path = RegularizationPath(SequenceTagger(random_state=0), n_jobs=10**30, **options)
+        path.fit(X, y)
     other = RegularizationPath(SequenceTagger(random_state=0), **options).fit(X, y)
     for name in ("param_lam", "split2_test_score"):
         np.testing.assert_array_equal(path.cv_results_[name], other.cv_results_[name])
@@ -228,27 +228,39 @@ def test_folds_in_parallel_change_nothing():
         path.estimator_at(0.1)
 
 
-def test_sample_weights_reach_the_folds_and_the_last_fit():
+def test_what_is_wrong_changes_nothing():
     X, y = flowers()
-    weight = np.where(y == "setosa", 1e-9, 1.0)
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=FOLDS)
-    path.fit(X, y, sample_weight=weight)
-    assert path.best_score_ < 0.75  # setosa does not count
-    assert path.score(X, y) < 0.75
-    assert path.fit(X, y).best_score_ > 0.75
-
-
-def test_weights_of_tokens_reach_the_folds_and_the_last_fit():
-    X, y = strings()
-    weight = [np.where(labels == labels[0], 1.0, 1e-9) for labels in y]
-    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS)
-    weighted = path.fit(X, y, token_weight=weight).best_estimator_
-    expected = SequenceTagger(lam=path.best_lam_, random_state=0).fit(X, y, token_weight=weight)
-    np.testing.assert_array_equal(weighted.coef_, expected.coef_)
-    score = path.best_score_
-    assert path.fit(X, y).best_score_ > score + 0.01
-    with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
-        RegularizationPath(StructSVMClassifier(), cv=3).fit(*flowers(), token_weight=[])
+    split = ShuffleSplit(1, test_size=0.3, random_state=0)
+    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=split).fit(X, y)
+    assert path.best_score_ == np.nanmax(path.cv_results_["split0_test_score"])
+    before, given, calls = path.best_estimator_, path.get_params(deep=False), []
+    for params, message in [
+        ({"scoring": "nice"}, "'scoring' parameter"),
+        ({"refit": "one_standard_error"}, "'refit' parameter"),
+        ({"cv": "many"}, "'cv' parameter"),
+        ({"cv": []}, "^cv makes no folds"),
+        ({"refit": lambda results: -1}, "'refit' parameter"),
+        ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),
+        ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter of StructSVMClassifier"),
+        ({"scoring": lambda *args: "1"}, "^scoring must return a number, got '1'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            path.set_params(**params).fit(X, y)
+        path.set_params(**given)
+        assert path.best_estimator_ is before
+    # data are named before any fold
+    path.set_params(scoring=lambda *args: calls.append(1))
+    with pytest.raises(ValueError, match="^X contains NaN at row 17"):
+        path.fit(np.where(np.arange(150)[:, None] == 17, np.nan, X), y)
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
+        path.fit(X, y, sample_weight=np.where(np.arange(150) == 3, -1.0, 1.0))
+    assert calls == []
+    # and fits that are cut short are told of once
+    estimator = StructSVMClassifier(max_iter=1, tol=1e-6, random_state=0)
+    path = RegularizationPath(estimator, cv=3, eps=1e-6, refit=False)
+    with pytest.warns(ConvergenceWarning, match=r"fits of the folds \[0, 1, 2\]") as caught:
+        path.fit(X, y)
+    assert len(caught) == 1
 
 
 def test_groups_are_for_the_folds_and_for_rankings():
@@ -291,9 +303,6 @@ def test_metadata_is_routed_and_pipelines():
     path = RegularizationPath(StructSVMClassifier(random_state=0), cv=3)
     search = GridSearchCV(path, {"estimator__fit_intercept": [True, False]}, cv=2).fit(X, y)
     assert search.best_estimator_.best_lam_ > 0
-
-
-# ---- which lam is taken ----------------------------------------------------------------------
 
 
 def choice(*folds):
@@ -346,63 +355,3 @@ def test_a_score_that_rises_all_the_way(direction, factor):
     assert path.best_lam_ == factor * path.default_lam_
     # the smallest lam, which takes the most passes, is not looked at where the score falls
     assert len(seen) == (12 if direction > 0 else 15)
-
-
-# ---- what is refused, and what is warned of ---------------------------------------------------
-
-
-def test_wrong_parameters_change_nothing():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2).fit(X, y)
-    before, given = path.best_estimator_, path.get_params(deep=False)
-    for params, message in [
-        ({"scoring": "nice"}, "'scoring' parameter"),
-        ({"refit": "one_standard_error"}, "'refit' parameter"),
-        ({"cv": "many"}, "'cv' parameter"),
-        ({"cv": []}, "^cv makes no folds"),
-        ({"refit": lambda results: -1}, "'refit' parameter"),
-        ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),
-        ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter of StructSVMClassifier"),
-        ({"scoring": lambda *args: "1"}, "^scoring must return a number, got '1'"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            path.set_params(**params).fit(X, y)
-        path.set_params(**given)
-        assert path.best_estimator_ is before
-
-
-def test_bad_data_are_named_before_any_fold():
-    X, y = strings()
-    X = [x.copy() for x in X]
-    X[17][1, 0] = np.nan
-    calls = []
-    path = RegularizationPath(SequenceTagger(), cv=2, scoring=lambda *args: calls.append(1))
-    with pytest.raises(ValueError, match=r"X\[17\]"):
-        path.fit(X, y)
-    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
-        path.fit(*strings(), sample_weight=np.where(np.arange(40) == 3, -1.0, 1.0))
-    assert calls == []
-
-
-def test_fits_cut_short_are_told_of_once():
-    X, y = flowers()
-    estimator = StructSVMClassifier(max_iter=1, tol=1e-6, random_state=0)
-    path = RegularizationPath(estimator, cv=3, eps=1e-6, refit=False)
-    with pytest.warns(ConvergenceWarning, match=r"fits of the folds \[0, 1, 2\]") as caught:
-        path.fit(X, y)
-    assert len(caught) == 1
-
-
-def test_more_jobs_than_joblib_can_count():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=2)
-    with parallel_config("threading"):
-        scores = [path.set_params(n_jobs=n).fit(X, y).best_score_ for n in (1, 10**30)]
-    assert scores[0] == scores[1]
-
-
-def test_one_fold():
-    X, y = flowers()
-    split = ShuffleSplit(1, test_size=0.3, random_state=0)
-    path = RegularizationPath(StructSVMClassifier(random_state=0), cv=split).fit(X, y)
-    assert path.best_score_ == np.nanmax(path.cv_results_["split0_test_score"])

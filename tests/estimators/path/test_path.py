@@ -1,6 +1,5 @@
 """RegularizationPath: all lam at once, and the tools of scikit-learn."""
 
-import pickle
 import re
 
 import numpy as np
@@ -12,9 +11,7 @@ from helpers.structures import Matching, Numbers
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.solvers import BCFW
@@ -77,20 +74,19 @@ def allowed(path, lam):
 def test_attributes(case):
     estimator, data = CASES[case]
     X, y = data()
-    path = RegularizationPath(estimator).fit(X, y)
+    path = RegularizationPath(clone(estimator).set_params(n_jobs=2)).fit(X, y)
     n_models = len(path.lams_)
     assert n_models > 2
     assert (np.diff(path.lams_) < 0).all()
     assert 0 <= path.lam_end_ < path.lams_[-1]
-    assert path.coefs_.shape == (n_models, len(flat(path.estimator_at(0.1))))
+    model = path.estimator_at(0.05)
+    assert path.coefs_.shape == (n_models, len(flat(model)))
     for name in ("dual_gaps_", "n_iter_", "n_oracle_calls_", "times_", "n_support_planes_"):
         assert getattr(path, name).shape == (n_models,)
     for name in ("n_iter_", "n_oracle_calls_", "times_"):
         assert (np.diff(getattr(path, name)) >= 0).all()
-    assert all(
-        gap <= 0.9 * allowed(path, lam)
-        for gap, lam in zip(path.dual_gaps_, path.lams_, strict=True)
-    )
+    for gap, lam in zip(path.dual_gaps_, path.lams_, strict=True):
+        assert gap <= 0.9 * allowed(path, lam)
     # breakpoints belong to the new model; the first piece is linear in 1 / lam
     for j in range(n_models):
         np.testing.assert_array_equal(path.coef_at(path.lams_[j]), path.coefs_[j])
@@ -103,25 +99,54 @@ def test_attributes(case):
     assert path.lam_ == clone(estimator).fit(X, y).lam_
     fitted = clone(estimator).set_params(lam=0.3)
     assert RegularizationPath(fitted).fit(X, y).lam_ == 0.3
-    for one, other in zip(path.predict(X), path.estimator_at(path.lam_).predict(X), strict=True):
-        np.testing.assert_array_equal(one, other)
     assert path.score(X, y) == path.estimator_at(path.lam_).score(X, y)
-
-
-def test_estimators_of_a_path_are_fitted_ones():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0, n_jobs=2)).fit(X, y)
-    model = path.estimator_at(0.05)
+    # its models are fitted ones, with weights of their own
     assert (model.lam, model.lam_, model.n_jobs) == (0.05, 0.05, 2)
-    assert model.certified_
-    assert isinstance(model.solver_, BCFW)
+    assert model.certified_ and isinstance(model.solver_, BCFW)
     assert model.solver_.averaging is False
-    np.testing.assert_array_equal(model.classes_, path.classes_)
-    model_of_lam = path.estimator_at(path.lam_)
-    np.testing.assert_array_equal(model_of_lam.decision_function(X), path.decision_function(X))
-    model.coef_[:] = 0.0  # of its own
+    model.coef_[:] = 0.0
     assert path.estimator_at(0.05).coef_.any()
-    assert path.coefs_.all(axis=0).any()
+    assert is_classifier(path) == (case == "rows") and not hasattr(clone(path), "lams_")
+
+
+def test_wrong_parameters_and_data():
+    X, y = flowers()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    before, given = path.lams_, path.get_params(deep=False)
+    for params, error, message in [
+        ({"eps": 0.0}, ValueError, "'eps' parameter.*must be a float"),
+        ({"eps": -1.0}, ValueError, "'eps' parameter.*must be a float"),
+        ({"kappa": 1.0}, ValueError, "'kappa' parameter"),
+        ({"lam_min": -1.0}, ValueError, "'lam_min' parameter"),
+        ({"max_breakpoints": 0}, ValueError, "'max_breakpoints' parameter"),
+        ({"estimator": StructSVMClassifier(solver="ssg")}, ValueError,
+         "a path cannot be combined with solver=.*no dual point"),
+        ({"estimator": StructSVMClassifier(tol=-1.0)}, ValueError, "'tol' parameter"),
+        ({"estimator": LogisticRegression()}, TypeError,
+         "one of this package.*got LogisticRegression$"),
+        ({"estimator": StructSVMClassifier}, TypeError, "got the class StructSVMClassifier$"),
+        ({"estimator": make_pipeline(StructSVMClassifier())}, TypeError,
+         "got Pipeline; in a pipeline, put RegularizationPath last"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            path.set_params(**params).fit(X, y)
+        path.set_params(**given)
+        assert path.lams_ is before
+    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf)):
+        for method in (path.coef_at, path.gap_at, path.estimator_at):
+            with pytest.raises(ValueError, match="lam must be a positive finite number"):
+                method(lam)
+    for method in (path.coef_at, path.gap_at):  # of a narrow type
+        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
+    with pytest.raises(ValueError, match="^y should be a 1d array"):
+        path.fit(X, np.array(1))
+    path.set_params(max_breakpoints=2, lam_min=0.0).fit(X, y)
+    for method in (path.coef_at, path.estimator_at):
+        with pytest.raises(ValueError, match="is below the end of the path, .*; fit it with a sma"):
+            method(0.5 * path.lam_end_)
+    assert path.lam_ == path.lam_end_ > 1 / 150
+    with pytest.raises(NotFittedError):
+        clone(path).predict(X)
 
 
 def test_inexact_oracles_give_heuristic_paths():
@@ -138,80 +163,6 @@ def test_inexact_oracles_give_heuristic_paths():
     assert not path.estimator_at(0.1).certified_
 
 
-def test_pickle_clone_and_tools():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=1e-2).fit(X, y)
-    other = pickle.loads(pickle.dumps(path))
-    np.testing.assert_array_equal(other.coef_at(0.07), path.coef_at(0.07))
-    assert not hasattr(clone(path), "lams_")
-    assert is_classifier(path)
-    assert not is_classifier(RegularizationPath(SequenceTagger()))
-    search = GridSearchCV(RegularizationPath(StructSVMClassifier()), {"eps": [0.2, 0.1]}, cv=2)
-    assert search.fit(X, y).best_params_["eps"] in (0.2, 0.1)
-    with pytest.raises(NotFittedError):
-        RegularizationPath(StructSVMClassifier()).predict(X)
-
-
-def test_wrong_parameters():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    before, given = path.lams_, path.get_params(deep=False)
-    for params, message in [
-        ({"eps": 0.0}, "'eps' parameter.*must be a float"),
-        ({"eps": -1.0}, "'eps' parameter.*must be a float"),
-        ({"kappa": 1.0}, "'kappa' parameter"),
-        ({"lam_min": -1.0}, "'lam_min' parameter"),
-        ({"max_breakpoints": 0}, "'max_breakpoints' parameter"),
-        (
-            {"estimator": StructSVMClassifier(solver="ssg")},
-            "a path cannot be combined with solver=.*no dual point",
-        ),
-        ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            path.set_params(**params).fit(X, y)
-        path.set_params(**given)
-        assert path.lams_ is before
-    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf)):
-        for method in (path.coef_at, path.gap_at, path.estimator_at):
-            with pytest.raises(ValueError, match="lam must be a positive finite number"):
-                method(lam)
-    for method in (path.coef_at, path.gap_at):  # of a narrow type
-        np.testing.assert_array_equal(method(np.float16(0.5)), method(0.5))
-
-
-def test_wrong_estimators_and_data():
-    X, y = flowers()
-    with pytest.raises(TypeError, match="one of this package.*got LogisticRegression$"):
-        RegularizationPath(LogisticRegression()).fit(X, y)
-    with pytest.raises(TypeError, match=r"got the class StructSVMClassifier$"):
-        RegularizationPath(StructSVMClassifier).fit(X, y)
-    with pytest.raises(TypeError, match="got Pipeline; in a pipeline, put RegularizationPath last"):
-        RegularizationPath(make_pipeline(StructSVMClassifier())).fit(X, y)
-    for estimator, data, message in (
-        (StructSVMClassifier(), (np.full_like(X, np.nan), y), "NaN"),
-        (StructSVMClassifier(), (X, np.array(1)), "^y should be a 1d array"),
-        (
-            SequenceTagger(),
-            ([np.ones((2, 1))] * 3, [[[0, 1], [1]]]),
-            "^X has 3 samples but y has 1",
-        ),
-    ):
-        with pytest.raises(ValueError, match=message):
-            RegularizationPath(estimator).fit(*data)
-
-
-def test_lam_below_the_end():
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=2).fit(X, y)
-    with pytest.raises(ValueError, match="is below the end of the path, .*; fit it with a smaller"):
-        path.coef_at(0.5 * path.lam_end_)
-    with pytest.raises(ValueError, match="below the end"):
-        path.estimator_at(0.5 * path.lam_end_)
-    assert path.lam_ == path.lam_end_ > 1 / 150
-    assert set(path.predict(X)) <= set(y)
-
-
 def test_paths_cut_short_warn():
     X, y = flowers()
     estimator = StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
@@ -224,25 +175,6 @@ def test_paths_cut_short_warn():
     short = clone(estimator).set_params(solver=BCFW(max_time=1e-9), max_iter=1000)
     with pytest.warns(ConvergenceWarning, match="max_time of the estimator's solver or eps"):
         clone(path).set_params(estimator=short).fit(X, y)
-
-
-# As for the estimator itself, see test_common.
-EXPECTED_FAILURES = {
-    f"check_sample_weight_equivalence_on_{kind}_data": (
-        "the order of the training pairs is random: two models agree up to eps only"
-    )
-    for kind in ("dense", "sparse")
-}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=20)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_methods_of_the_estimator_are_those_of_the_path():

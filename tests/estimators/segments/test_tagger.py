@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.segments import codes, feature, segmentations
-from sklearn import config_context
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from sskit import EarlyStopping, RegularizationPath, SegmentTagger, SequenceTagger
+from sskit import SegmentTagger, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.metrics import span_f1_score, spans
-from sskit.preprocessing import TokenTransformer
 
 rng = np.random.default_rng(0)
 TAGS = [
@@ -26,6 +22,7 @@ X = [
     rng.normal(size=(len(tags), 3)) + 2 * np.eye(3)[["Oab".index(tag[-1]) for tag in tags]]
     for tags in TAGS
 ]
+LENGTHS, K = [len(x) for x in X], 3
 SPANS = [[(a, b, k) for k, a, b in spans(tags)] for tags in TAGS]
 
 
@@ -43,13 +40,21 @@ def fit(y=TAGS, **parameters):
     ],
 )
 def test_fits_and_their_attributes(loss, rescaling):
-    """Predictions are the best of all: see test_known.py."""
     model = fit(loss=loss, rescaling=rescaling)
     assert model.certified_
     assert model.classes_.tolist() == ["O", "a", "b"]
     assert model.max_length_.tolist() == [1, 3, 1]
     assert model.outside_ == 0
     assert not model.first_coef_[[0, 2]].any() and not model.lengths_[[0, 2]].any()
+    balanced = fit(class_weight="balanced", loss=loss, rescaling=rescaling)
+    assert balanced.certified_ and balanced.primal_objective_ != model.primal_objective_
+    if rescaling == "margin":
+        assert fit(loss=loss, max_length=4).max_length_.tolist() == [1, 4, 4]
+        assert fit(loss=loss, max_length=10**9).max_length_.tolist() == [1, 6, 6]
+        assert fit(loss=loss, max_length={"b": 2}).max_length_.tolist() == [1, 3, 2]
+        model = fit(loss=loss, first_last=False, lengths=False)
+        assert not {"first_coef_", "last_coef_", "lengths_"} & set(vars(model))
+        assert model.score(X, TAGS) > 0.5
 
 
 def test_lists_and_tags_of_all_schemes_are_the_same():
@@ -59,15 +64,65 @@ def test_lists_and_tags_of_all_schemes_are_the_same():
         assert other.primal_objective_ == model.primal_objective_
         np.testing.assert_array_equal(other.coef_, model.coef_)
     assert others[1].form_ == "segments"
-    assert list(others[1].predict(X)) == list(model.predict_segments(X))
+    found = list(model.predict_segments(X))
+    assert list(others[1].predict(X)) == found
+    same = SegmentTagger(random_state=0).fit(X, found)
     for scheme in ("iob1", "bioes", "bilou"):
         tags = model.set_params(scheme=scheme).predict(X)
-        assert [[(a, b, k) for k, a, b in spans(row, scheme)] for row in tags] == list(
-            model.predict_segments(X)
-        )
+        assert [[(a, b, k) for k, a, b in spans(row, scheme)] for row in tags] == found
         other = SegmentTagger(scheme=scheme, random_state=0).fit(X, tags)
-        same = SegmentTagger(random_state=0).fit(X, model.predict_segments(X))
         assert list(other.predict_segments(X)) == list(same.predict_segments(X))
+    numbers = [[(a, b, "ab".index(k)) for a, b, k in row] for row in SPANS]
+    model = fit(numbers, outside=-1)
+    assert model.classes_.tolist() == [-1, 0, 1]
+    assert {type(k) for row in model.predict(X) for _, _, k in row} == {int}
+    known = [[-1, {0, 1}, *[None] * (n - 2)][:n] for n in LENGTHS]
+    same = others[1].predict(X, known=[["O", {"a", "b"}, *k[2:]][: len(k)] for k in known])
+    found = model.predict(X, known=known)
+    assert [[(a, b, "ab"[k]) for a, b, k in row] for row in found] == list(same)
+
+
+def test_wrong_segments_are_named():
+    first = [  # in place of the first sequence
+        (TAGS, ["O"], r"X\[0\] has 6 rows but y\[0\] has 1"),
+        (TAGS, ["O", "X-a", "O", "O", "O", "O"], r"^y\[0\]\[1\] is 'X-a'"),
+        (TAGS, ["O", 3, "O", "O", "O", "O"], r"y\[0\]\[1\] is 3"),
+        (TAGS, ["B-O", "O", "O", "O", "O", "O"], r"y\[0\]\[0\] has the label 'O'"),
+        (SPANS, [(0, 7, "a")], r"y\[0\]\[0\] must be .* 0 <= start < end <= 6"),
+        *((SPANS, [wrong], r"y\[0\]\[0\] must be a segment") for wrong in
+          ((0.0, 2, "a"), (2, 2, "a"), (0, 2), ([0], 1, "a"))),
+        (SPANS, [(2, 4, "a"), (0, 3, "a")], r"y\[0\]\[0\] begins at token 2"),
+        (SPANS, [(0, 1, None)], r"y\[0\]\[0\] is None"),
+        (SPANS, [(0, 1, 3)], "sort among themselves"),
+        (SPANS, [(0, 1, "O")], r"y\[0\]\[0\] has the label 'O'"),
+        ([[]] * 20, [(0, 1, 3)], "a label of y is 3 but outside is 'O'|outside is"),
+        (SPANS, 3, r"y\[0\] must be a sequence of tags"),
+        (SPANS, np.array("B-a"), r"y\[0\] must be a sequence"),
+    ]  # fmt: skip
+    for y, message in (
+        (None, "^y must be a list"),
+        (3, "^y must be"),
+        (TAGS[:3], "X has 20 samples but y has 3"),
+        *(([item, *others[1:]], message) for others, item, message in first),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            fit(y)
+
+
+def draw(seed):
+    """What is known of sequences: items of every form, and what they allow."""
+    rng, known, masks = np.random.default_rng(seed), [], []
+    for n in LENGTHS:
+        mask = rng.random((n, K)) < 0.5
+        mask[np.arange(n), rng.integers(K, size=n)] = True
+        form = rng.integers(4)
+        if form == 0:
+            mask[:] = True
+        entries = [np.array(["O", "a", "b"])[row].tolist() for row in mask]
+        entries = [None if len(s) == K else s[0] if len(s) == 1 else {*s} for s in entries]
+        known.append([None, mask, entries, entries][form])
+        masks.append(mask)
+    return known, masks
 
 
 def test_segments_of_one_token_are_a_sequence_tagger():
@@ -95,17 +150,6 @@ def test_score_is_the_f1_of_spans():
     assert model.score([X[3]], [["O"]]) == 0.0
 
 
-def test_frames_and_types():
-    pd = pytest.importorskip("pandas")
-    frames = [pd.DataFrame(x, columns=["p", "q", "r"]) for x in X]
-    named = SegmentTagger(random_state=0).fit(frames, TAGS)
-    assert named.feature_names_in_.tolist() == ["p", "q", "r"]
-    numbers = [[(a, b, "ab".index(k)) for a, b, k in row] for row in SPANS]
-    model = fit(numbers, outside=-1)
-    assert model.classes_.tolist() == [-1, 0, 1]
-    assert {type(k) for row in model.predict(X) for _, _, k in row} == {int}
-
-
 def test_empty_sequences_and_what_changed():
     model, lists = fit(warm_start=True, tol=0.5), fit(SPANS)
     empty = model.predict([np.empty((0, 3)), X[0]])
@@ -121,19 +165,6 @@ def test_empty_sequences_and_what_changed():
                          ({"lengths": False}, "the weights")):  # fmt: skip
         with pytest.raises(ValueError, match=f"{told} changed"):
             pickle.loads(pickle.dumps(model)).set_params(**change).fit(X, TAGS)
-
-
-def test_bounds_prior_and_class_weights():
-    model = fit(bounds={"first_coef": (0.0, 0.1), "lengths": (None, 0.0)})
-    assert (model.first_coef_ >= 0).all() and (model.first_coef_ <= 0.1).all()
-    assert (model.lengths_ <= 0).all()
-    model = fit(lam=1e6, prior={"lengths_": np.ones((3, 3)), "first_coef_": np.eye(3)})
-    np.testing.assert_allclose(model.first_coef_, np.eye(3), atol=1e-4)
-    again = fit(lam=1e6, prior=model)
-    np.testing.assert_allclose(again.lengths_, model.lengths_, atol=1e-4)
-    one, two = fit(class_weight={"a": 9.0}, lam=5.0), fit(class_weight={"b": 9.0}, lam=5.0)
-    assert one.primal_objective_ != two.primal_objective_
-    assert fit(class_weight="balanced", loss="segments").certified_
 
 
 def test_costs_of_pairs_of_labels():
@@ -158,44 +189,6 @@ def test_costs_of_pairs_of_labels():
     dear = {"O": {"a": 50, "b": 50}, "a": {"O": 50, "b": 50}, "b": {"O": 0, "a": 0}}
     model = SegmentTagger(loss=dear, lam=0.01, random_state=0).fit(blind, TAGS)
     assert "b" not in {k for row in model.predict_segments(blind) for *_, k in row}
-
-
-def test_longer_segments_than_seen():
-    assert fit(max_length=4).max_length_.tolist() == [1, 4, 4]
-    assert fit(max_length=10**9).max_length_.tolist() == [1, 6, 6]
-    assert fit(max_length={"b": 2}).max_length_.tolist() == [1, 3, 2]
-    model = fit(first_last=False, lengths=False)
-    assert not {"first_coef_", "last_coef_", "lengths_"} & set(vars(model))
-    assert model.score(X, TAGS) > 0.5
-
-
-BAD_Y = [
-    (None, TypeError, "^y must be a list"),
-    (3, TypeError, "^y must be"),
-    (TAGS[:3], ValueError, "X has 20 samples but y has 3"),
-    ([["O"], *TAGS[1:]], ValueError, r"X\[0\] has 6 rows but y\[0\] has 1"),
-    ([["O", "X-a", "O", "O", "O", "O"], *TAGS[1:]], ValueError, r"^y\[0\]\[1\] is 'X-a'"),
-    ([["O", 3, "O", "O", "O", "O"], *TAGS[1:]], TypeError, r"y\[0\]\[1\] is 3"),
-    ([["B-O", "O", "O", "O", "O", "O"], *TAGS[1:]], ValueError, r"y\[0\]\[0\] has the label 'O'"),
-    ([[(0, 7, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be .* 0 <= start < end <= 6"),
-    ([[(0.0, 2, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
-    ([[(2, 2, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
-    ([[(0, 2)], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
-    ([[(2, 4, "a"), (0, 3, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] begins at token 2"),
-    ([[(0, 1, None)], *SPANS[1:]], ValueError, r"y\[0\]\[0\] is None"),
-    ([[(0, 1, 3)], *SPANS[1:]], TypeError, "sort among themselves"),
-    ([[(0, 1, "O")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] has the label 'O'"),
-    ([[(0, 1, 3)], *([[]] * 19)], TypeError, "a label of y is 3 but outside is 'O'|outside is"),
-    ([3, *SPANS[1:]], TypeError, r"y\[0\] must be a sequence of tags"),
-    ([np.array("B-a"), *SPANS[1:]], ValueError, r"y\[0\] must be a sequence"),
-    ([[([0], 1, "a")], *SPANS[1:]], ValueError, r"y\[0\]\[0\] must be a segment"),
-]
-
-
-def test_wrong_segments_are_named():
-    for y, error, message in BAD_Y:
-        with pytest.raises(error, match=message):
-            fit(y)
 
 
 def test_wrong_parameters_are_named():
@@ -235,11 +228,6 @@ def test_damaged_attributes_are_named():
                 getattr(model, method)(X)
 
 
-# ---- what is known, and all segments by enumeration -------------------------------------------
-
-LENGTHS, K = [len(x) for x in X], 3
-
-
 def spread(x, start, end):
     """Return how far the values of a segment lie apart."""
     return [np.ptp(x[start:end, 0])]
@@ -267,25 +255,6 @@ def score_of(model, x, segments):
     phi = np.concatenate([phi[: -2 * K], sums, phi[-2 * K :]])
     found = [getattr(model, name).ravel() for name in NAMES if hasattr(model, name)]
     return phi @ np.concatenate([*found, model.start_, model.end_])
-
-
-def draw(seed):
-    """What is known of sequences: items of every form, and what they allow."""
-    rng, known, masks = np.random.default_rng(seed), [], []
-    for n in LENGTHS:
-        mask = rng.random((n, K)) < 0.5
-        mask[np.arange(n), rng.integers(K, size=n)] = True
-        form = rng.integers(4)
-        if form == 0:
-            known.append(None)
-            mask[:] = True
-        elif form == 1:
-            known.append(mask)
-        else:
-            entries = [np.array(["O", "a", "b"])[row].tolist() for row in mask]
-            known.append([None if len(s) == K else s[0] if len(s) == 1 else {*s} for s in entries])
-        masks.append(mask)
-    return known, masks
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -338,56 +307,22 @@ def test_forms_of_features_threads_and_empty_sequences(name):
     assert all(map(np.array_equal, model.predict(X, known=known), wanted))
     model.set_params(n_jobs=None)
     wider = model.predict([np.empty((0, 3)), *X], known=[[], *known])
-    assert len(wider[0]) == 0
-    assert all(map(np.array_equal, wider[1:], wanted))
-    assert len(model.predict([np.empty((0, 3))], known=[None])[0]) == 0
-    for known in ([None] * len(X), [np.ones((n, K), dtype=bool) for n in LENGTHS]):
-        assert all(map(np.array_equal, model.predict(X, known=known), model.predict(X)))
-        scores = model.decision_function(X, known=known)
+    assert len(wider[0]) == 0 and all(map(np.array_equal, wider[1:], wanted))
+    for nothing in ([None] * len(X), [np.ones((n, K), dtype=bool) for n in LENGTHS]):
+        assert all(map(np.array_equal, model.predict(X, known=nothing), model.predict(X)))
+        scores = model.decision_function(X, known=nothing)
         assert all(map(np.array_equal, scores, model.decision_function(X)))
-
-
-def test_labels_that_are_numbers():
-    y = [[(a, b, "ab".index(k)) for k, a, b in spans(tags)] for tags in TAGS]
-    model = SegmentTagger(lam=0.3, outside=-1, random_state=0).fit(X, y)
-    known, _ = draw(1)
-    numbers = {"O": -1, "a": 0, "b": 1}
-
-    def number(entry):
-        return {number(k) for k in entry} if isinstance(entry, set) else numbers.get(entry)
-
-    other = [k if k is None or isinstance(k, np.ndarray) else [*map(number, k)] for k in known]
-    found = model.predict(X, known=other)
-    same = MODELS["all"].predict_segments(X, known=known)
-    assert [[(a, b, "ab"[k]) for a, b, k in row] for row in found] == list(same)
-
-
-def test_what_cannot_be_known_is_named():
-    model = MODELS["all"]
-    for known, error, message in (
+    for wrong, error, message in (
         ([None], ValueError, "X has 3 samples but known has 1"),
         ([[None] * 5 + ["B-b"], None, None], ValueError, r"known\[0\]\[5\] has 'B-b', which is no"),
         ([None, None, np.ones((1, 3), bool)], ValueError, r"known\[2\] must have shape \(4, 3\)"),
         ([None, "aO", None], TypeError, r"known\[1\] must be a sequence of labels"),
     ):
-        for method in (model.predict, model.predict_segments, model.decision_function):
+        methods = (model.predict, model.predict_segments, model.decision_function)
+        for method in (*methods, lambda X, known: model.predict_topk(X, 2, known=known)):
             with pytest.raises(error, match=message):
-                method(X[:3], known=known)
-        with pytest.raises(error, match=message):
-            model.predict_topk(X[:3], 2, known=known)
+                method(X[:3], known=wrong)
     # there is no label outside where no token was
     model = SegmentTagger(lam=0.3, random_state=0).fit(X[:1], [[(0, 2, "a"), (2, 6, "b")]])
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] has 'O', which is no label"):
         model.predict(X[:1], known=[["O"] * 6])
-
-
-def test_it_is_routed_through_pipelines_and_tools():
-    known = [["b", *[None] * (n - 1)] for n in LENGTHS]
-    with config_context(enable_metadata_routing=True):
-        tagger = SegmentTagger(lam=0.3).set_predict_request(known=True)
-        model = make_pipeline(TokenTransformer(StandardScaler()), tagger).fit(X, TAGS)
-        assert all(tags[0] == "B-b" for tags in model.predict(X, known=known))
-    stopped = EarlyStopping(SegmentTagger(), random_state=0).fit(X, TAGS)
-    assert all(tags[0] == "B-b" for tags in stopped.predict(X, known))
-    path = RegularizationPath(SegmentTagger(random_state=0), eps=0.5, lam_min=0.1).fit(X, TAGS)
-    assert all(tags[0] == "B-b" for tags in path.predict(X, known=known))

@@ -45,17 +45,10 @@ def test_learns_more_than_the_nodes_say(fitted):
     nodes = [(x, np.full(len(x), -1)) for x, _ in X_TEST]
     alone = TreeTagger(**OPTIONS).fit([(x, np.full(len(x), -1)) for x, _ in X], Y)
     assert fitted.score(X_TEST, Y_TEST) > alone.score(nodes, Y_TEST) + 0.1
-    # a child is mostly what follows its parent
-    np.testing.assert_array_equal(fitted.transitions_.argmax(axis=1), [1, 2, 0])
-
-
-def test_fitted_attributes(fitted):
-    assert fitted.coef_.shape == (3, 3) and fitted.transitions_.shape == (3, 3)
-    assert fitted.root_.shape == fitted.leaf_.shape == (3,)
-    np.testing.assert_array_equal(fitted.classes_, NAMES)
-    assert fitted.certified_ and fitted.n_features_in_ == 3
     solver = fitted.solver_
     assert (solver.steps, solver.sampling, solver.cache) == ("pairwise", "gap", True)
+    # a child is mostly what follows its parent
+    np.testing.assert_array_equal(fitted.transitions_.argmax(axis=1), [1, 2, 0])
 
 
 @pytest.mark.parametrize("form", ["dense", "csr", "one kind"])
@@ -116,20 +109,6 @@ def test_a_table_for_each_kind_learns_more_than_one_for_all():
     assert own.edge_kinds_.tolist() == [1, 2] and own.transitions_.shape == (2, 3, 3)
 
 
-def test_kinds_with_bounds_warm_starts_and_jobs():
-    trees, labels = two_kinds(30)
-    bounds = {"transitions": (None, np.stack([np.full((3, 3), np.inf), np.zeros((3, 3))]))}
-    model = TreeTagger(bounds=bounds, **OPTIONS).fit(trees, labels)
-    assert (model.transitions_[1] <= 0).all() and (model.transitions_[0] > 0).any()
-    warm = TreeTagger(warm_start=True, **OPTIONS | {"tol": 0.2}).fit(trees, labels)
-    warm.set_params(tol=0.02, n_jobs=2).fit(trees, labels)
-    assert warm.dual_gap_ <= 0.02 * np.mean([len(y) for y in labels])
-    x, parents, kinds = trees[4]
-    turned = np.where(kinds == "same", "next", "same")
-    with pytest.raises(ValueError, match=r"the kinds of the edges of X\[4\] changed"):
-        warm.fit([*trees[:4], (x, parents, turned), *trees[5:]], labels)
-
-
 def test_trees_of_roots_alone_have_no_tables():
     trees = [(x, np.full(len(x), -1), kinds) for x, _, kinds in two_kinds(20)[0]]
     labels = two_kinds(20)[1]
@@ -138,18 +117,6 @@ def test_trees_of_roots_alone_have_no_tables():
     alone = TreeTagger(**OPTIONS).fit([tree[:2] for tree in trees], labels)
     for a, b in zip(model.predict(trees), alone.predict([t[:2] for t in trees]), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_kinds_that_fit_did_not_see_are_named():
-    trees, labels = two_kinds(20)
-    model = TreeTagger(**OPTIONS).fit(trees, labels)
-    other = (trees[1][0], trees[1][1], np.full(len(trees[1][0]), "other"))
-    node = int(np.flatnonzero(np.asarray(other[1]) >= 0)[0])
-    pattern = rf"^X\[1\] has an edge of the kind 'other' at node {node}, which no tree"
-    with pytest.raises(ValueError, match=pattern):
-        model.predict([trees[0], other])
-    with pytest.raises(ValueError, match="X has no kinds of edges, but the model was fitted"):
-        model.predict([tree[:2] for tree in trees])
 
 
 def test_the_order_of_the_nodes_changes_nothing(fitted):
@@ -169,10 +136,25 @@ def test_the_order_of_the_nodes_changes_nothing(fitted):
         np.testing.assert_array_equal(found, expected[order])
 
 
-def test_bounds_and_warm_start(fitted):
-    model = clone(fitted).set_params(bounds={"leaf": (0, 0), "transitions": (0.0, None)})
-    model.fit(X, Y)
-    assert not model.leaf_.any() and (model.transitions_ >= 0).all()
-    warm = clone(fitted).set_params(warm_start=True, tol=0.2).fit(X, Y)
-    with pytest.raises(ValueError, match=r"\[0\] changed"):
-        warm.fit([(x, np.full(len(x), -1)) for x, _ in X], Y)
+def test_bounds_and_kinds_that_are_wrong():
+    trees, labels = two_kinds(30)
+    bounds = {"transitions": (None, np.stack([np.full((3, 3), np.inf), np.zeros((3, 3))])),
+              "leaf": (0, 0)}  # fmt: skip
+    model = TreeTagger(bounds=bounds, **OPTIONS).fit(trees, labels)
+    assert (model.transitions_[1] <= 0).all() and (model.transitions_[0] > 0).any()
+    assert not model.leaf_.any()
+    warm = TreeTagger(warm_start=True, **OPTIONS | {"tol": 0.2}).fit(trees, labels)
+    x, parents, kinds = trees[4]
+    turned = (x, parents, np.where(kinds == "same", "next", "same"))
+    with pytest.raises(ValueError, match=r"the kinds of the edges of X\[4\] changed"):
+        warm.fit([*trees[:4], turned, *trees[5:]], labels)
+    with pytest.raises(ValueError, match=r"\[4\] changed"):
+        warm.fit([*trees[:4], (x, np.full(len(x), -1), kinds), *trees[5:]], labels)
+    other = (x, parents, np.full(len(x), "other"))
+    node = int(np.flatnonzero(np.asarray(parents) >= 0)[0])
+    with pytest.raises(
+        ValueError, match=rf"^X\[1\] has an edge of the kind 'other' at node {node}, which no tree"
+    ):
+        model.predict([trees[0], other])
+    with pytest.raises(ValueError, match="X has no kinds of edges, but the model was fitted"):
+        model.predict([tree[:2] for tree in trees])

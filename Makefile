@@ -105,10 +105,8 @@ test-deep:
 	$(PYTHON) .ci/versions.py $(VERSIONS_ARGS) -- -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 	$(MAKE) debug DEBUG_TESTS="$(DEBUG_TESTS) tests/estimators"
 
-fuzz: $(VENV)/.installed
-	$(BIN)/python -m tests.fuzz calls -n $(N) --seed $(SEED) --processes $(PYTEST_WORKERS)
-	$(BIN)/python -m tests.fuzz products -n $$(($(N) / 200)) --seed $(SEED) \
-		--processes $(PYTEST_WORKERS)
+fuzz: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
+	SSKIT_FUZZ=$(N) SSKIT_SEED=$(SEED) $(BIN)/pytest -m slow -n $(PYTEST_WORKERS) tests/fuzz
 
 mutants: N = 50
 mutants: $(VENV)/.installed $(VENV)/.test

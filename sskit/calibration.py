@@ -174,6 +174,8 @@ class CalibratedTagger(MetaEstimator):
         models, held_out = [model], [(X, y, weight)]
         if not prefit:
             splits = list(check_cv(self.cv, y=None).split(X, y))
+            if not splits:
+                raise ValueError("cv makes no folds, expected one at least")
             models = [self._fitted(*self._part(X, y, weight, train)) for train, _ in splits]
             held_out = [self._part(X, y, weight, test) for _, test in splits]
         classes = np.unique(np.concatenate([fitted_classes(one) for one in [model, *models]]))

@@ -1,4 +1,1 @@
-"""Random calls of the public face, and random products of features, each from a seed.
-
-``python -m tests.fuzz`` prints its commands.
-"""
+"""Random calls and products: slow tests, of as many cases as SSKIT_FUZZ says, SSKIT_SEED on."""

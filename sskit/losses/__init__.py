@@ -5,7 +5,10 @@
 - :class:`HingeEvaluation`: its evaluation of a batch.
 """
 
+from sskit._public import export_from
 from sskit.losses.evaluation import HingeEvaluation
 from sskit.losses.hinge import StructuredHinge
 
 __all__ = ["HingeEvaluation", "StructuredHinge"]
+
+export_from(__name__)

@@ -15,11 +15,7 @@ DOC = ROOT / "doc"
 SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
 SLOW = {"find_poses", "label_images", "partly_labelled"}
 DOORS = ("tutorials", "how_to", "explanations", "reference")
-UNMERGED = {
-    "certificates", "choose_lambda", "coming_from_classes", "continue_training", "embeddings",
-    "find_segments", "hierarchies", "kernels", "large_data", "many_labels", "many_machines",
-    "predict_sets", "serving", "slack_rescaling", "solvers", "write_your_own",
-}  # fmt: skip
+UNMERGED = {"coming_from_classes"}
 GENERATED = {"_build", "auto_examples", "generated"}
 MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RST = re.compile(

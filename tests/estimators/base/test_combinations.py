@@ -1,12 +1,12 @@
 """The table of what cannot be combined: every "no" is one, and what it does not name works."""
 
-import warnings
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from sskit import (
     CalibratedTagger,
@@ -25,55 +25,25 @@ from sskit import (
 )
 from sskit.estimators.base.combinations import ASKED, REFUSALS
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 rng = np.random.default_rng(0)
 N = 6
 TOKENS = [rng.normal(size=(3, 2)) for _ in range(N)]
 TAGS = [["a", "b", "c"], ["b", "b", "a"], ["c", "a", "a"]] * 2
 PARENTS = np.array([-1, 0, 0])
 ROWS, CLASSES = rng.normal(size=(9, 2)), ["a", "b", "c"] * 3
-COSTS = {"a": {"b": 0.5, "c": 2.0}, "b": {"a": 3.0}}
-EDGES = np.array([[0, 1], [1, 2]])
+SPANS = [[(0, 1, "a"), (2, 3, "b")], [(1, 2, "b")], [(0, 2, "c")]] * 2
 SETS = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 1]] * 3)
 
 
-@dataclass
-class Feature:
+class Feature(NamedTuple):
     """How something is asked for, by parameters or by data, and its names in the table."""
 
-    params: dict = field(default_factory=dict)
+    params: dict = {}
     X: object = None
     y: object = None
     fit: object = None
     names: tuple = ()
-
-
-def known_in_part(first):
-    """Labels whose first one is not known."""
-    return lambda y: [[first, *y[0][1:]], *y[1:]]
-
-
-def trace(estimator, X, y):
-    return RegularizationPath(estimator, lam_min=0.5, max_breakpoints=2).fit(X, y)
-
-
-def choose(estimator, X, y):
-    return RegularizationPath(estimator, cv=2, refit=False).fit(X, y)
-
-
-def stop(estimator, X, y):
-    return EarlyStopping(estimator, validation_fraction=0.4, random_state=0).fit(X, y)
-
-
-def step(estimator, X, y):
-    return estimator.partial_fit(X, y)
-
-
-def label(estimator, X, y):
-    return CalibratedTagger(estimator, cv=2, risk="labelling").fit(X, y)
-
-
-def calibrate(estimator, X, y):
-    return CalibratedTagger(estimator, cv=2).fit(X, y)
 
 
 OF_ALL = {
@@ -87,78 +57,49 @@ OF_ALL = {
     ),
     "frank_wolfe": Feature({"solver": "frank_wolfe"}),
     "threads": Feature({"n_jobs": 2}),
-    "path": Feature(fit=trace),
-    "choice": Feature(fit=choose),
-    "stopping": Feature(fit=stop),
+    "path": Feature(fit=lambda m: RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
+    "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, refit=False).fit),
+    "stopping": Feature(
+        fit=lambda m: EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
+    ),
 }
-OF_LABELS = {
-    "costs of pairs": Feature({"loss": COSTS}),
+STEPS = {"steps": Feature(fit=lambda m: m.partial_fit)}
+COSTS = {"costs of pairs": Feature({"loss": {"a": {"b": 0.5, "c": 2.0}, "b": {"a": 3.0}}})}
+OF_LABELS = COSTS | {
     "weights of classes": Feature({"class_weight": {"a": 2.0}}),
     "balanced": Feature({"class_weight": "balanced"}),
 }
-OF_TAGS = OF_LABELS | {
-    "unknown": Feature({"ignore_label": "?"}, y=known_in_part("?")),
-    "sets": Feature(y=known_in_part({"a", "b"}), names=("unknown",)),
-    "states": Feature({"n_states_per_label": 2}),
-    "steps": Feature(fit=step),
-    "calibration": Feature(fit=calibrate),
-    "labelling": Feature(fit=label),
-}
+# labels whose first one is not known
+IN_PART = {"ignore_label": "?"}, None, lambda y: [["?", *y[0][1:]], *y[1:]]
+STATES = {"states": Feature({"n_states_per_label": 2})}
+OF_TAGS = OF_LABELS | STEPS | STATES | {
+    "unknown": Feature(*IN_PART),
+    "sets": Feature(y=lambda y: [[{"a", "b"}, *y[0][1:]], *y[1:]], names=("unknown",)),
+    "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
+    "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
+}  # fmt: skip
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
+OF_SEQUENCES = {
+    "order": Feature({"order": 2}),
+    "beam": Feature({"beam_size": 2}),
+    "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
+    "repair": Feature({"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}),
+    "node by node": Feature({"solver": "gdmm"}, names=("no dual point", "no bounds")),
+}
+OF_ROWS = {
+    "components": Feature({"n_components": 2}),
+    "projection": Feature({"steps": "projection"}),
+}
+LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
+GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]
 FAMILIES = {
-    "sequences": (
-        SequenceTagger(),
-        TOKENS,
-        TAGS,
-        OF_TAGS
-        | KERNEL
-        | {
-            "order": Feature({"order": 2}),
-            "beam": Feature({"beam_size": 2}),
-            "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
-            "repair": Feature(
-                {"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}
-            ),
-            "node by node": Feature({"solver": "gdmm"}, names=("no dual point", "no bounds")),
-        },
-    ),
+    "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
-    "segments": (
-        SegmentTagger(max_length=2, loss="hamming_sum"),
-        TOKENS,
-        [[(0, 1, "a"), (2, 3, "b")], [(1, 2, "b")], [(0, 2, "c")]] * 2,
-        OF_LABELS | {"costs of pairs": Feature({"loss": COSTS})},
-    ),
-    "graphs": (
-        GraphTagger(),
-        [(x, EDGES) for x in TOKENS],
-        TAGS,
-        {
-            "costs of pairs": OF_LABELS["costs of pairs"],
-            "states": OF_TAGS["states"],
-            "ignored": Feature({"ignore_label": "?"}, y=known_in_part("?")),
-        },
-    ),
-    "attractive graphs": (
-        SegmentationModel(),
-        [(x, EDGES) for x in TOKENS],
-        TAGS,
-        {"costs of pairs": OF_LABELS["costs of pairs"]},
-    ),
-    "rows": (
-        StructSVMClassifier(),
-        ROWS,
-        CLASSES,
-        OF_LABELS
-        | KERNEL
-        | SCALED
-        | {
-            "components": Feature({"n_components": 2}),
-            "projection": Feature({"steps": "projection"}),
-            "steps": Feature(fit=step),
-        },
-    ),
+    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS),
+    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | {"ignored": Feature(*IN_PART)}),
+    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS),
+    "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
     "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
     "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),
     "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
@@ -166,11 +107,7 @@ FAMILIES = {
         PartsModel([-1, 0], n_types=1),
         rng.normal(size=(N, 2, 4, 4)),
         rng.integers(4, size=(N, 2, 2)),
-        {
-            "latent types": Feature(
-                {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
-            ),
-        },
+        {"latent types": Feature(LATENT)},
     ),
 }
 
@@ -207,12 +144,6 @@ def agree(one, other):
     return not (twice or (one.fit and other.fit) or (one.y and other.y))
 
 
-def fitted(estimator, X, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(X, y)
-
-
 @pytest.mark.parametrize(("family", "one", "others"), list(cases()))
 def test_pairs_are_refused_by_the_table_or_work(family, one, others):
     for other in others:
@@ -222,28 +153,23 @@ def test_pairs_are_refused_by_the_table_or_work(family, one, others):
 def try_together(family, one, other):
     estimator, X, y, own = FAMILIES[family]
     pair = [(name, (OF_ALL | own)[name]) for name in (one, other)]
-    estimator = clone(estimator).set_params(lam=0.1, max_iter=3, random_state=0)
-    call = fitted
+    model, why = clone(estimator).set_params(lam=0.1, max_iter=3, random_state=0), refused(*pair)
+    bind = attrgetter("fit")
     for _, given in pair:
         X = X if given.X is None else given.X(X)
         y = y if given.y is None else given.y(y)
-        call = given.fit or call
+        bind = given.fit or bind
     params = pair[0][1].params | pair[1][1].params
     if params.pop("prior", None) is not None:
         others = {key: given for key, given in params.items() if key not in ("kernel", "rescaling")}
-        plain = {"solver": "auto", "bounds": None} if refused(*pair) else {}
-        params["prior"] = fitted(clone(estimator).set_params(**others | plain), X, y)
-    estimator.set_params(**params)
-    why = refused(*pair)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if why is None:
-            call(estimator, X, y)
-        else:
-            with pytest.raises((ValueError, AttributeError)) as error:
-                call(estimator, X, y)
-            found = error.value.__cause__ or error.value
-            assert " cannot be combined with " in str(found) and str(found).endswith(why)
+        plain = {"solver": "auto", "bounds": None} if why else {}
+        params["prior"] = clone(model).set_params(**others | plain).fit(X, y)
+    model.set_params(**params)
+    with nullcontext() if why is None else pytest.raises((ValueError, AttributeError)) as error:
+        bind(model)(X, y)
+    if why is not None:
+        found = error.value.__cause__ or error.value
+        assert " cannot be combined with " in str(found) and str(found).endswith(why)
 
 
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs.

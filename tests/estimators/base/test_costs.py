@@ -14,13 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from sskit import (
-    GraphTagger,
-    SegmentationModel,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
+from sskit import GraphTagger, SegmentationModel, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.dask import Distributed
 
 TABLE = PAIRS["loss"]

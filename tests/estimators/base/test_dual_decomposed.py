@@ -5,12 +5,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    SequenceTagger,
-    StructSVMClassifier,
-)
+from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_chains
 from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
 from sskit.solvers import GDMM, SoftBCFW

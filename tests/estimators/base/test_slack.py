@@ -13,12 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import (
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredSVM,
-)
+from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier, StructuredSVM
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane, Subgradient
 

@@ -4,14 +4,12 @@ The objective of taggers by enumeration is in tests/estimators/test_enumeration.
 """
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 from helpers.fits import FITS, PAIRS, chains, graphs, rows, trees
 from helpers.labellings import losses_of, objective
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from sskit import GraphTagger, SegmentationModel, SequenceTagger, StructSVMClassifier, TreeTagger
@@ -20,6 +18,8 @@ from sskit.dask import Distributed
 TABLE = PAIRS["loss"]
 ONES = 1.0 - np.eye(3)
 RAW = {"standardize": False}
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
@@ -36,17 +36,14 @@ def test_expansions_and_cuts_take_costs_too(n_labels):
         assert exact.primal_objective_ == pytest.approx(model.primal_objective_, rel=0.03)
 
 
-def enumerated_rows(model, X, y, table, weight=None):
+def enumerated_rows(model, X, y, table, weight=None, slack=False):
     """P(w) of a linear model of rows; components by their best."""
-    owner = np.arange(3)
-    if hasattr(model, "component_labels_"):
-        owner = np.searchsorted(model.classes_, model.component_labels_)
-    codes = np.searchsorted(model.classes_, y)
-    found = X @ model.coef_.T + model.intercept_
-    hinges = [
-        (table[a, owner] + row).max() - row[owner == a].max()
-        for a, row in zip(codes, found, strict=True)
-    ]
+    owner = np.searchsorted(model.classes_, getattr(model, "component_labels_", model.classes_))
+    hinges = []
+    for a, row in zip(np.searchsorted(model.classes_, y), X @ model.coef_.T, strict=True):
+        margins = (row := row + model.intercept_) - row[owner == a].max()
+        costs = table[a, owner]
+        hinges.append((costs * (1 + margins) if slack else costs + margins).max())
     squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
     return model.lam_ / 2 * squares + np.average(hinges, weights=weight)
 
@@ -56,17 +53,16 @@ def test_objective_of_rows(steps):
     X, y = rows()
     given = {"loss": TABLE, "lam": 0.05, "tol": 1e-3, "random_state": 0, **RAW}
     for weight in (None, np.arange(len(y)) % 3 + 0.5):
-        model = StructSVMClassifier(steps=steps, **given).fit(X, y, sample_weight=weight)
+        model, other = (
+            StructSVMClassifier(**how, **given).fit(X, y, sample_weight=weight)
+            for how in ({"steps": steps}, {"solver": "cutting_plane"})
+        )
         expected = enumerated_rows(model, X, y, TABLE, weight)
         assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
-        other = StructSVMClassifier(solver="cutting_plane", **given).fit(X, y, sample_weight=weight)
         assert other.primal_objective_ == pytest.approx(model.primal_objective_, rel=3e-3)
     slack = StructSVMClassifier(rescaling="slack", **given).fit(X, y)
-    found, codes = X @ slack.coef_.T + slack.intercept_, np.searchsorted(slack.classes_, y)
-    hinges = [(TABLE[a] * (1 + row - row[a])).max() for a, row in zip(codes, found, strict=True)]
-    squares = (slack.coef_**2).sum() + (slack.intercept_**2).sum()
-    assert slack.certified_
-    assert slack.primal_objective_ == pytest.approx(0.025 * squares + np.mean(hinges), rel=1e-9)
+    expected = enumerated_rows(slack, X, y, TABLE, slack=True)
+    assert slack.certified_ and slack.primal_objective_ == pytest.approx(expected, rel=1e-9)
     # wrong components of the right class cost nothing
     X, y = rows(48)
     mixed = StructSVMClassifier(n_components={"a": 2, "c": 2}, **given).fit(X, y)
@@ -74,8 +70,6 @@ def test_objective_of_rows(steps):
     assert mixed.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
     assert (np.diff(mixed.round_objectives_) <= 0).all()
 
-
-# ---- equivalences ------------------------------------------------------------------------
 
 PLAIN = {
     "chains": (SequenceTagger(), chains),
@@ -89,7 +83,7 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_ones_are_the_default_and_wrong_costs_change_nothing(name):
+def test_ones_are_the_default(name):
     model, data = PLAIN[name]
     X, y = data()
     one = clone(model).set_params(random_state=0, tol=0.1).fit(X, y)
@@ -99,18 +93,9 @@ def test_ones_are_the_default_and_wrong_costs_change_nothing(name):
         assert other.lam_ == one.lam_
         for a, b in zip(one.decision_function(X), other.decision_function(X), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
-    before = {key: value for key, value in vars(one).items() if key.endswith("_")}
     a, b = one.classes_.tolist()[:2]
-    for loss, error, message in (
-        ({a: {b: -1}}, ValueError, f"loss[{a!r}][{b!r}] is -1, expected a finite number >= 0"),
-        ({a: 2}, TypeError, f"loss[{a!r}] must be a dict of costs by predicted label, got int"),
-        (np.ones((2, 2)), ValueError, "loss must have shape (3, 3)"),
-        (None, ValueError, "The 'loss' parameter of"),
-    ):
-        with pytest.raises(error) as caught:
-            one.set_params(loss=loss).fit(X, y)
-        assert message in str(caught.value)
-        assert {key: value for key, value in vars(one).items() if key.endswith("_")} == before
+    with pytest.raises(ValueError, match=rf"loss\[{a!r}\]\[{b!r}\] is -1, expected a finite"):
+        one.set_params(loss={a: {b: -1}}).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["chains", "trees", "any graphs", "rows"])
@@ -118,45 +103,37 @@ def test_other_names_and_orders_of_labels_change_nothing(name):
     model, data = PLAIN[name]
     X, y = data()
     names = np.array(["z", "x", "y"])
-    if name == "rows":
-        y = np.searchsorted(["a", "b", "c"], y)
-    renamed = names[y] if name == "rows" else [names[labels] for labels in y]
+    y = [np.searchsorted(["a", "b", "c"], k) if name == "rows" else k for k in y]
     costs = {names[a]: {names[b]: TABLE[a, b] for b in range(3) if b != a} for a in range(3)}
     model = clone(model).set_params(lam=0.1, tol=1e-3, max_iter=10_000, solver="cutting_plane")
     one = clone(model).set_params(loss=TABLE).fit(X, y)
-    other = clone(model).set_params(loss=costs).fit(X, renamed)
-    np.testing.assert_allclose(
-        other.coef_[np.searchsorted(other.classes_, names)], one.coef_, atol=0.05
-    )
+    other = clone(model).set_params(loss=costs).fit(X, [names[labels] for labels in y])
+    coef = other.coef_[np.searchsorted(other.classes_, names)]
+    np.testing.assert_allclose(coef, one.coef_, atol=0.05)
     assert other.primal_objective_ == pytest.approx(one.primal_objective_, rel=2e-3)
 
 
-def test_costs_by_true_label_are_class_weights():
+@pytest.mark.parametrize("solver", ["bcfw", "gdmm"])
+def test_costs_by_true_label_are_class_weights(solver):
     """Also for solvers that need one cost for each token."""
     X, y = chains()
     factors = np.array([2.0, 1.0, 0.5])
-    for solver in ("bcfw", "gdmm"):
-        one = SequenceTagger(class_weight=dict(enumerate(factors)), solver=solver, random_state=0)
-        other = SequenceTagger(loss=factors[:, None] * ONES, solver=solver, random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            np.testing.assert_array_equal(one.fit(X, y).coef_, other.fit(X, y).coef_)
+    one, other = (
+        SequenceTagger(**given, solver=solver, random_state=0).fit(X, y)
+        for given in ({"class_weight": dict(enumerate(factors))}, {"loss": factors[:, None] * ONES})
+    )
+    np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
-# ---- crossings ---------------------------------------------------------------------------
-
-SOME = ["chains, costs", "trees, costs", "any graphs, costs", "rows, costs"]
-
-
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", ["chains", "trees", "any graphs", "rows"])
 def test_copies_files_and_searches(name):
-    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
-    labels = ["a", "b", "c"] if name.startswith("rows") else [0, 1, 2]
-    costs = {labels[0]: {labels[1]: 3.0}, labels[2]: {labels[0]: 0.5}}
-    model = clone(estimator).set_params(loss=costs, random_state=0, tol=0.1)
+    X, y = FITS[name].data()
+    a, b, c = np.unique(np.concatenate(y) if name != "rows" else y).tolist()
+    costs = {a: {b: 3.0}, c: {a: 0.5}}
+    model = clone(FITS[name].estimator).set_params(loss=costs, random_state=0, tol=0.1)
     assert clone(model).get_params()["loss"] == costs
     model.fit(X, y)
-    assert costs == {labels[0]: {labels[1]: 3.0}, labels[2]: {labels[0]: 0.5}}
+    assert costs == {a: {b: 3.0}, c: {a: 0.5}}
     assert model.loss is costs and "loss" in repr(model)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.fit(X, y).coef_, model.coef_)
@@ -170,26 +147,24 @@ def test_copies_files_and_searches(name):
         model.fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["chains, costs", "trees, costs", "rows, costs"])
+@pytest.mark.parametrize("name", ["chains", "trees", "rows"])
 def test_parts_and_steps_know_all_labels(name):
-    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
-    model = clone(estimator).set_params(tol=0.01, lam=0.1, solver="bcfw", random_state=0)
+    X, y = FITS[name].data()
+    model = clone(FITS[name].estimator).set_params(
+        loss=TABLE, tol=0.01, lam=0.1, solver="bcfw", random_state=0
+    )
     whole = clone(model).fit(X, y)
     # parts of rows lack a class each
-    order = np.argsort(y) if name.startswith("rows") else np.arange(len(y))
-    cuts = np.array_split(order, 2)
-    parts = [([X[i] for i in part], [y[i] for i in part]) for part in cuts]
-    found = Distributed(clone(model)).fit(*zip(*parts, strict=True)).estimator_
+    order = np.argsort(y) if name == "rows" else np.arange(len(y))
+    parts = [([X[i] for i in p], [y[i] for i in p]) for p in np.array_split(order, 2)]
+    together = list(zip(*parts, strict=True))
+    found = Distributed(clone(model)).fit(*together).estimator_
     assert found.primal_objective_ == pytest.approx(whole.primal_objective_, rel=0.03)
     wrong = clone(model).set_params(loss=np.where(TABLE == 3, -3.0, TABLE))
-    for fit in (
-        lambda: Distributed(wrong).fit(*zip(*parts, strict=True)),
-        lambda: wrong.partial_fit(X, y),
-    ):
+    for fit, data in ((Distributed(wrong).fit, together), (wrong.partial_fit, (X, y))):
         with pytest.raises(ValueError, match=r"loss\[.*\]\[.*\] is -3, expected a finite"):
-            fit()
-    labels = ["a", "b", "c"] if name.startswith("rows") else [0, 1, 2]
-    stepped = clone(model).partial_fit(*parts[0], classes=labels).partial_fit(*parts[1])
+            fit(*data)
+    stepped = clone(model).partial_fit(*parts[0], classes=whole.classes_).partial_fit(*parts[1])
     assert stepped.coef_.shape == whole.coef_.shape
 
 

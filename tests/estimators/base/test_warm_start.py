@@ -477,6 +477,7 @@ INCONSISTENT = [
     ("strings", lambda X, y: ([*X[1:], X[0]], [*y[1:], y[0]]), {}, r"X\[0\] changed"),
     ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
     ("strings", None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
+    ("strings", None, {"rescaling": "slack"}, "rescaling changed"),
     ("strings", None, {"allowed_transitions": allowed_of(strings(15)[1])}, "transitions changed"),
     ("label sets", None, {"edges": "tree"}, "the edges changed"),
     ("label sets", None, {"inference": "lp"}, "the planes changed from sets of labels to relaxed"),

@@ -4,6 +4,7 @@ import pickle
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.parts import CASES, CLASSES, ROWS, SETS, Classes, N, split
@@ -62,14 +63,15 @@ def compare(whole, tasks):
     weights = np.concatenate([task.problem.block_weight for task in tasks])
     np.testing.assert_allclose(weights, whole.problem.block_weight, rtol=2e-15)
     n_weights = whole.layout.n_weights
-    w = np.random.default_rng(1).normal(size=n_weights)
-    box = whole.layout.bounds(None)
+    w, box = np.random.default_rng(1).normal(size=n_weights), whole.layout.bounds(None)
     w = w if box is None else np.clip(w, *box)
     padded = Regularizer(1.0, n_weights).padded(w)
     hinges = np.concatenate([make_pool(task.problem).hinges(padded) for task in tasks])
     expected = make_pool(whole.problem).hinges(padded)
     np.testing.assert_allclose(hinges, expected, rtol=1e-12, atol=1e-12)
     fitted = whole.to_attributes(w)
+    summed = {"unit_", "means_", "springs_", "score_curves_"}
+    summed |= {"coef_", "intercept_"} if whole.columns is not None else set()
     for task in tasks:
         assert task.layout.shapes == whole.layout.shapes
         np.testing.assert_equal(task.layout.bounds(None), box)
@@ -77,22 +79,18 @@ def compare(whole, tasks):
         found = task.to_attributes(w)
         assert found.keys() == fitted.keys()
         for attribute in fitted.keys() - {"model_"}:
-            if isinstance(fitted[attribute], (float, np.ndarray)) and attribute != "classes_":
-                given = np.asarray(found[attribute])
-                assert given.dtype == np.asarray(fitted[attribute]).dtype
-            summed = attribute in ("unit_", "means_", "springs_", "score_curves_")
-            summed |= attribute in ("coef_", "intercept_") and whole.columns is not None
-            if summed and fitted[attribute] is not None:
-                np.testing.assert_allclose(found[attribute], fitted[attribute], rtol=1e-12)
+            value, other = fitted[attribute], found[attribute]
+            if isinstance(value, (float, np.ndarray)) and attribute != "classes_":
+                assert np.asarray(other).dtype == np.asarray(value).dtype
+            if attribute in summed and value is not None:
+                np.testing.assert_allclose(other, value, rtol=1e-12)
             else:
-                np.testing.assert_equal(found[attribute], fitted[attribute])
+                np.testing.assert_equal(other, value)
 
 
-def weights_of_parts(estimator, data, parts_of_weight):
-    """Block weights of rows in parts of ten, whose sample weights are given one by one."""
-    halves = zip(split(data[:2], 2), parts_of_weight, strict=True)
-    tasks = bind(estimator, [(*half, weight) for half, weight in halves])
-    return np.concatenate([task.problem.block_weight for task in tasks])
+def weights_of_parts(estimator, data):
+    """Block weights of all parts, one after the other."""
+    return np.concatenate([task.problem.block_weight for task in bind(estimator, data)])
 
 
 @pytest.mark.parametrize(
@@ -100,32 +98,36 @@ def weights_of_parts(estimator, data, parts_of_weight):
 )
 def test_a_part_may_weigh_nothing(name):
     estimator, X, y, _ = CASES[name]
-    weight = np.repeat([0.0, 1.0], 10)
-    whole = estimator._make_task(X, y, weight)
-    tasks = bind(estimator, split((X, y, weight), 2))
+    data = X, y, np.repeat([0.0, 1.0], 10)
+    whole, tasks = estimator._make_task(*data), bind(estimator, split(data, 2))
     assert not np.any(tasks[0].problem.block_weight)
     assert tasks[0].default_lam == pytest.approx(whole.default_lam, rel=1e-12)
-    found = np.concatenate([task.problem.block_weight for task in tasks])
+    found = weights_of_parts(estimator, split(data, 2))
     np.testing.assert_allclose(found, whole.problem.block_weight, rtol=2e-15)
 
 
 def test_the_tree_of_labels_is_that_of_the_parts_that_weigh_something():
-    model, weight = MultilabelPairwise(edges="tree"), np.repeat([0.0, 1.0], 10)
-    summary = agree(model, split((ROWS, SETS, weight), 2))[1]
-    assert np.isfinite(summary.fractions).all()
-    whole = model._make_task(ROWS, SETS, weight)
-    found = bind(model, split((ROWS, SETS, weight), 2))[0]
-    edges = (task.to_attributes(np.zeros(task.layout.n_weights)) for task in (found, whole))
-    np.testing.assert_equal(*(fitted["edges_"] for fitted in edges))
+    model, data = MultilabelPairwise(edges="tree"), (ROWS, SETS, np.repeat([0.0, 1.0], 10))
+    assert np.isfinite(agree(model, split(data, 2))[1].fractions).all()
+    edges = [
+        task.to_attributes(np.zeros(task.layout.n_weights))["edges_"]
+        for task in (bind(model, split(data, 2))[0], model._make_task(*data))
+    ]
+    np.testing.assert_equal(*edges)
 
 
 def test_weights_of_parts():
-    found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), (None, np.full(10, 3.0)))
+    model, (one, two) = StructSVMClassifier(), split((ROWS, CLASSES), 2)
+    found = weights_of_parts(model, [(*one, None), (*two, np.full(10, 3.0))])
     np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
     for scale in (1e-140, 1.0, 1e140):  # weights of very different sizes do not underflow
         weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
-        found = weights_of_parts(StructSVMClassifier(), (ROWS, CLASSES), np.split(weight, 2))
+        found = weights_of_parts(model, split((ROWS, CLASSES, weight), 2))
         np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
+    sums = [WeightSums.of(3, None), WeightSums.of(2, np.array([4.0, 2.0]))]
+    sums += [WeightSums.of(1, np.zeros(1))] * 2
+    assert WeightSums.merge(sums[:3], None, None) == (4.0, 2.25, 9.0)
+    assert WeightSums.merge(sums[2:], None, None) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -136,21 +138,23 @@ def test_weights_of_all_parts_are_checked_together(class_weight):
         ((1e-200, 0.0), r"^sample_weight has the sum 1\.0*1?e-199, expected one nearer to 1$"),
         ((1e300, 1e307), "^sample_weight has the sum .*, expected one nearer to 1$"),
     ):
-        given = [np.full(10, weight) for weight in weights]
-        for part, weight in zip(split((ROWS, CLASSES), 2), given, strict=True):
-            model._read_data(*part, weight, part=True)
+        parts = split((ROWS, CLASSES, np.repeat(weights, 10)), 2)
+        for part in parts:
+            model._read_data(*part, part=True)
         with pytest.raises(ValueError, match=message):
-            weights_of_parts(model, (ROWS, CLASSES), given)
+            bind(model, parts)
 
 
 def test_empty_parts_are_left_out_and_counted():
     model = StructSVMClassifier()
-    parts = [([[1.0, 2.0]], [0]), ([[1.0, 2.0, 3.0]], [1])]
     with pytest.raises(ValueError, match="minimum of 1 is required"):
         model._read_data(np.empty((0, 2)), [], None, part=True)
-    summaries = [model._summarize(model._read_data(*part, None, part=True)) for part in parts]
+    two, three = (
+        model._summarize(model._read_data([x], [k], None, part=True))
+        for k, x in enumerate(([1.0, 2.0], [1.0, 2.0, 3.0]))
+    )
     with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
-        model._agree([None, summaries[0], None, summaries[1]])
+        model._agree([None, two, None, three])
     with pytest.raises(ValueError, match="^all parts are empty, but at least one sample is needed"):
         merge_summaries([None, None])
 
@@ -209,45 +213,36 @@ def test_parts_that_do_not_fit_together_are_named():
 
 
 def test_names_of_features_must_be_the_same():
-    pandas = pytest.importorskip("pandas")
-    names = list("abcd"), list("abce"), None
-    parts = [(ROWS if n is None else pandas.DataFrame(ROWS, columns=n), CLASSES) for n in names]
+    one, two = ((pd.DataFrame(ROWS, columns=list(n)), CLASSES, None) for n in ("abcd", "abce"))
     model, told = StructSVMClassifier(), r"but those of part 0 are 'a', 'b', 'c', 'd'$"
-    assert agree(model, [(*parts[0], None)] * 2)[1].feature_names == tuple("abcd")
-    for k, given in ((1, "'a', 'b', 'c', 'e'"), (2, "none")):
-        with pytest.raises(
-            ValueError, match=f"^part 1: the feature names of X are {given}, {told}"
-        ):
-            agree(model, [(*parts[0], None), (*parts[k], None)])
+    assert agree(model, [one, one])[1].feature_names == tuple("abcd")
+    for other, given in ((two, "'a', 'b', 'c', 'e'"), ((ROWS, CLASSES, None), "none")):
+        message = f"^part 1: the feature names of X are {given}, {told}"
+        with pytest.raises(ValueError, match=message):
+            agree(model, [one, other])
 
 
 def test_labels_of_other_types_are_united_as_in_one_piece():
-    one, two = np.array([3, 1]), np.array([2, 2.0])
-    assert union([one, two], [0, 1]).tolist() == [1.0, 2.0, 3.0]
-    assert union([np.array(["a"]), np.array(["bbb"])], [0, 1]).tolist() == ["a", "bbb"]
     words = [np.array(["a"], dtype=object), np.array(["bbb"], dtype=object)]
+    large = [np.array([2**64 - 1], dtype=np.uint64), np.array([-1])]
+    objects = np.array([(0, 1), (0, 2)] + [None], dtype=object)[:2]
+    none = np.array([])
+    for one, two, expected in (
+        (np.array([3, 1]), np.array([2, 2.0]), [1.0, 2.0, 3.0]),
+        (np.array(["a"]), np.array(["bbb"]), ["a", "bbb"]),
+        (*words, ["a", "bbb"]),
+        (words[0], np.array(["bbb"]), ["a", "bbb"]),
+        (*large, [-1, 2**64 - 1]),
+        (objects, objects[:1], [(0, 1), (0, 2)]),
+        (none, np.array(["a"]), ["a"]),
+        (none, none, []),
+    ):
+        assert union([one, two], [0, 1]).tolist() == expected
     assert union(words, [0, 1]).dtype == object
-    assert union([words[0], np.array(["bbb"])], [0, 1]).tolist() == ["a", "bbb"]
     with pytest.raises(TypeError, match="of part 0 is 'a' but a label of part 7 is 1: labels"):
         union([*words, np.array([1], dtype=object)], [0, 3, 7])
-    large = [np.array([2**64 - 1], dtype=np.uint64), np.array([-1])]
-    assert union(large, [0, 1]).tolist() == [-1, 2**64 - 1]
-    objects = np.array([(0, 1), (0, 2)] + [None], dtype=object)[:2]
-    assert union([objects, objects[:1]], [0, 1]).tolist() == [(0, 1), (0, 2)]
-    assert union([np.array([]), np.array(["a"])], [0, 1]).tolist() == ["a"]
-    assert union([np.array([]), np.array([])], [0, 1]).size == 0
     labels = Labels(np.array([-1, 2**64 - 1], dtype=object), np.ones(2))
     assert labels.renumber(large[0], np.array([0, 0])).tolist() == [1, 1]
-
-
-def test_sums_of_weights():
-    sums = [
-        WeightSums.of(3, None),
-        WeightSums.of(2, np.array([4.0, 2.0])),
-        WeightSums.of(1, np.zeros(1)),
-    ]
-    assert WeightSums.merge(sums, None, None) == (4.0, 2.25, 9.0)
-    assert WeightSums.merge(sums[2:] * 2, None, None) == (0.0, 0.0, 0.0)
 
 
 class Sign:
@@ -270,6 +265,7 @@ class Sign:
 
 
 def test_what_cannot_be_agreed_is_refused():
+    repair = {"allowed_transitions": "bio", "on_violation": "repair", "class_weight": "balanced"}
     for estimator, reason in [
         (StructSVMClassifier(kernel="rbf"), "kernel='rbf'"),
         (SequenceTagger(kernel="precomputed"), "kernel='precomputed'"),
@@ -279,21 +275,13 @@ def test_what_cannot_be_agreed_is_refused():
         (PartsModel([-1, 0]), "n_types=4 without means"),
         (StructuredSVM(Sign()), "model=Sign"),
         (StructuredSVM(PystructAdapter(Sign())), "model=PystructAdapter"),
-        (
-            SequenceTagger(
-                allowed_transitions="bio", on_violation="repair", class_weight="balanced"
-            ),
-            "on_violation='repair' and class_weight='balanced'",
-        ),
+        (SequenceTagger(**repair), "on_violation='repair' and class_weight='balanced'"),
     ]:
         found = refusal(estimator, parts="data in parts")
         assert found.startswith(f"data in parts cannot be combined with {reason}: ")
-
-
-def test_a_fit_in_one_piece_is_not_continued_in_parts():
     model = StructSVMClassifier(solver=BCFW(), warm_start=True, max_iter=1, tol=10.0)
     assert refusal(model, parts="data in parts") is None
-    reason = refusal(model.fit(ROWS, CLASSES), parts="parts")
+    reason = refusal(model.fit(ROWS, CLASSES), parts="parts")  # a fit in one piece
     assert reason.startswith("parts cannot be combined with warm_start=True and a last fit")
 
 
@@ -304,16 +292,14 @@ def test_a_model_of_pystruct_that_needs_no_data_has_parts():
     assert refusal(model, parts="data in parts") is None
     tasks = bind(model, split((ROWS, np.where(np.arange(N) % 2, 1, -1), None), 2))
     assert {task.problem.n_weights for task in tasks} == {4}
-    fitted = tasks[0].to_attributes(np.zeros(4))
-    assert fitted["_plain"]
+    assert tasks[0].to_attributes(np.zeros(4))["_plain"]
 
 
 def test_predictions_are_plain_if_the_labels_of_all_parts_are():
-    model = StructuredSVM(Classes(3))
-    parts = [([ROWS[0]], [0], None), ([ROWS[1]], [(1,)], None), ([ROWS[2]], ["2"], None)]
-    summaries = [model._summarize(model._read_data(*part, part=True)) for part in parts]
-    checked = model._read_data(*parts[0], part=True)
+    model, labels = StructuredSVM(Classes(3)), (0, (1,), "2")
+    checked = [
+        model._read_data(ROWS[k : k + 1], [y], None, part=True) for k, y in enumerate(labels)
+    ]
     for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        summary = model._agree([summaries[k] for k in chosen])
-        fitted = model._bind(checked, summary).to_attributes(np.zeros(12))
-        assert fitted["_plain"] == plain
+        summary = model._agree([model._summarize(checked[k]) for k in chosen])
+        assert model._bind(checked[0], summary).to_attributes(np.zeros(12))["_plain"] == plain

@@ -31,9 +31,8 @@ def bits(model):
 
 def differences(one, other):
     """Names of what differs between two fits, their solvers included."""
-    one_bits, other_bits = bits(one), bits(other)
-    names = one_bits.keys() | other_bits.keys()
-    found = sorted(name for name in names if one_bits.get(name) != other_bits.get(name))
+    first, second = bits(one), bits(other)
+    found = sorted(k for k in first.keys() | second.keys() if first.get(k) != second.get(k))
     solvers = [(type(model.solver_), model.solver_.get_params()) for model in (one, other)]
     return found + ["solver_"] * (solvers[0] != solvers[1])
 
@@ -66,9 +65,9 @@ def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
     assert all(model.dual_objective_ <= lowest * (1 + 1e-9) for model in certified)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
+def test_strings_and_shorthand():
+    X, y = FITS["chains"].data()
+    for params in (
         {"solver": "auto"},
         {"solver": "bcfw", "steps": "fw", "sampling": "gap"},
         {"steps": "away", "cache": True},
@@ -78,27 +77,21 @@ def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
         {"solver": "one_slack"},
         {"solver": "gdmm"},
         {"solver": "soft_bcfw", "steps": "away"},
-    ],
-    ids=str,
-)
-def test_strings_and_shorthand(params):
-    X, y = FITS["chains"].data()
-    model = SequenceTagger(**params, **PASSES).fit(X, y)
-    assert differences(refit(model, X, y), model) == []
+    ):
+        model = SequenceTagger(**params, **PASSES).fit(X, y)
+        assert differences(refit(model, X, y), model) == [], params
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_batches_of_a_kernel_space(n_jobs):
     """They are the same whether they were asked for or not."""
-    X, y = FITS["rows, few kernel rows"].data()
-    model = clone(FITS["rows, few kernel rows"].estimator).set_params(n_jobs=n_jobs, **PASSES)
+    estimator, (X, y) = FITS["rows, few kernel rows"].estimator, FITS["rows"].data()
     for solver in (BCFW(), BCFW(steps="fw"), MultiPlane()):
-        model.set_params(solver=solver).fit(X, y)
-        used = model.solver_
-        assert used.batch_size > 1
-        asked = clone(solver).set_params(batch_size=used.batch_size)
+        model = clone(estimator).set_params(n_jobs=n_jobs, solver=solver, **PASSES).fit(X, y)
+        asked = clone(solver).set_params(batch_size=model.solver_.batch_size)
+        assert asked.batch_size > 1
         assert differences(clone(model).set_params(solver=asked).fit(X, y), model) == []
-    all_rows = clone(model).set_params(kernel_cache=500.0, solver=BCFW()).fit(X, y)
+    all_rows = model.set_params(kernel_cache=500.0, solver=BCFW()).fit(X, y)
     assert all_rows.solver_.batch_size == 1
 
 

@@ -6,9 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sskit import (
-    SequenceTagger,
-)
+from sskit import SequenceTagger
 from sskit.datasets import make_chains
 
 EXACT = {"lam": 0.3, "tol": 1e-3, "random_state": 0}

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectFromModel, SelectKBest
@@ -58,14 +57,6 @@ def flat(labellings):
     return [list(labels) for labels in labellings]
 
 
-def rows_of(vectorizer, data):
-    """Return what a tagger of tokens makes of them itself."""
-    if isinstance(data[0], tuple):
-        rows = vectorizer.transform([tokens for tokens, _ in data])
-        return [(row, part) for row, (_, part) in zip(rows, data, strict=True)]
-    return vectorizer.transform(data)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_the_model_of_the_vectorizer(case):
     model, data, labels = CASES[case]
@@ -75,7 +66,11 @@ def test_it_is_the_model_of_the_vectorizer(case):
     vectorizer = fitted.vectorizer_
     assert fitted.feature_names_in_.tolist() == vectorizer.feature_names_
     assert fitted.n_features_in_ == len(vectorizer.feature_names_)
-    rows = rows_of(vectorizer, data)
+    if isinstance(data[0], tuple):
+        tokens, others = zip(*data, strict=True)
+        rows = list(zip(vectorizer.transform(tokens), others, strict=True))
+    else:
+        rows = vectorizer.transform(data)
     plain = clone(model).fit(rows, labels)
     assert not hasattr(plain, "vectorizer_")
     for name in ("coef_", "transitions_", "dual_coef_", "dual_gap_"):
@@ -85,20 +80,15 @@ def test_it_is_the_model_of_the_vectorizer(case):
     assert flat(fitted.predict(data)) == flat(fitted.predict(rows)) == expected
     assert fitted.score(data, labels) == plain.score(rows, labels) > 0.9
     assert flat(pickle.loads(pickle.dumps(fitted)).predict(data)) == expected
-    for method in ("decision_function", "predict_topk"):
+    for method, further in (("decision_function", ()), ("predict_topk", (2,))):
         if case == "kernel" or (case == "states" and method == "predict_topk"):
             continue
-        further = (2,) if method == "predict_topk" else ()
-        for one, other in zip(
-            getattr(fitted, method)(data, *further), getattr(plain, method)(rows, *further),
-            strict=True,
-        ):  # fmt: skip
+        answers = getattr(plain, method)(rows, *further)
+        for one, other in zip(getattr(fitted, method)(data, *further), answers, strict=True):
             np.testing.assert_array_equal(one, other)
         for i in range(4):  # one by one, to the last bit
-            np.testing.assert_array_equal(
-                getattr(fitted, method)(data[i : i + 1], *further)[0],
-                getattr(plain, method)(rows, *further)[i],
-            )
+            single = getattr(fitted, method)(data[i : i + 1], *further)[0]
+            np.testing.assert_array_equal(single, answers[i])
 
 
 @pytest.mark.parametrize("case", ["sequences", "lists", "edges", "trees"])
@@ -106,8 +96,7 @@ def test_names_of_features_come_with_them(case):
     model, data, labels = CASES[case]
     fitted = clone(model).fit(data, labels)
     names = set(fitted.vectorizer_.feature_names_)
-    frame = fitted.weights_frame()
-    assert {"w=dog", "w=the"} <= set(frame["feature"].dropna()) & names
+    assert {"w=dog", "w=the"} <= set(fitted.weights_frame()["feature"].dropna()) & names
     frame = fitted.explain(data, 2, 1)
     assert set(frame.loc[frame["kind"] == "feature", "feature"]) <= names
     assert frame["contribution"].sum() == pytest.approx(frame.attrs["margin"])
@@ -121,93 +110,76 @@ def test_sentences_of_any_kind():
         pd.Series(X, index=np.arange(len(X))[::-1]),
         np.array(X, dtype=object),
     ):
-        fitted = make().fit(given, Y)
-        np.testing.assert_array_equal(fitted.coef_, expected.coef_)
-        assert flat(fitted.predict(given)) == flat(expected.predict(X))
-        pipeline = make_pipeline(TokenVectorizer(), make()).fit(given, Y)
-        np.testing.assert_array_equal(pipeline[-1].coef_, expected.coef_)
-        # what cannot have nested dicts: the words alone
-        words = [[{"w": token["w"]} for token in s] for s in X]
-        series = [pd.Series(s, index=range(2, 2 + len(s))) for s in words]
-        wrapped = make_pipeline(TokenTransformer(DictVectorizer()), make())
-        wrapped.fit(series, Y)
-        assert flat(wrapped.predict(series)) == flat(wrapped.predict(words))
-        assert flat(fitted.predict(given[:1])) == flat(expected.predict(X[:1]))
+        fitted, piped = make().fit(given, Y), make_pipeline(TokenVectorizer(), make()).fit(given, Y)
+        for model in (fitted, piped[-1]):
+            np.testing.assert_array_equal(model.coef_, expected.coef_)
+        for n in (1, len(X)):
+            assert flat(fitted.predict(given[:n])) == flat(expected.predict(X[:n]))
+    # what cannot have nested dicts: the words alone
+    words = [[{"w": token["w"]} for token in s] for s in X]
+    series = [pd.Series(s, index=range(2, 2 + len(s))) for s in words]
+    wrapped = make_pipeline(TokenTransformer(DictVectorizer()), make()).fit(series, Y)
+    assert flat(wrapped.predict(series)) == flat(wrapped.predict(words))
 
 
 def test_tokens_without_features_tell_nothing():
     # whether they come first or not
     data, labels = [[[], []], *LISTS], [["V", "V"], *Y]
-    for model in (
-        make(),
-        make_pipeline(TokenVectorizer(), make()),
-        make_pipeline(TokenTransformer(FeatureHasher(64, input_type="string")), make()),
-    ):
-        first = flat(clone(model).fit(data, labels).predict(data))
-        last = flat(clone(model).fit(data[::-1], labels[::-1]).predict(data[::-1]))
-        assert first == last[::-1]
+    hashed = TokenTransformer(FeatureHasher(64, input_type="string"))
+    for model in (make(), *(make_pipeline(step, make()) for step in (TokenVectorizer(), hashed))):
         fitted = clone(model).fit(data, labels)
+        last = flat(clone(model).fit(data[::-1], labels[::-1]).predict(data[::-1]))
+        assert flat(fitted.predict(data)) == last[::-1]
         assert [len(labels) for labels in fitted.predict([[], *LISTS[:1]])] == [0, 3]
 
 
 def test_new_features_and_empty_sentences_are_taken():
     fitted = make().fit(X, Y)
     new = [[], [{"other": "z"}], [{}], [{"w": "dog", "previous": {"w": "the"}, "n": 3}]]
-    assert [len(labels) for labels in fitted.predict(new)] == [0, 1, 1, 1]
-    assert fitted.predict(new)[3].tolist() == ["N"]
-    assert [len(labels) for labels in fitted.predict([[]])] == [0]
+    found = fitted.predict(new)
+    assert [len(labels) for labels in found] == [0, 1, 1, 1] and found[3].tolist() == ["N"]
+    assert len(fitted.predict([[]])[0]) == 0
 
 
 @pytest.mark.parametrize("case", ["sequences", "segments", "trees"])
 def test_errors_name_the_attribute(case):
     model, data, labels = CASES[case]
     tokens = [{"w": "the"}, {"w": "dog", "n": float("nan")}]
-    bad = (tokens, np.array([-1, 0])) if case == "trees" else tokens
-    bad = [*data[:3], bad]
-    match = r"^X\[3\]\[1\]\['n'\] is nan: leave out what is missing"
-    fresh = clone(model)
-    with pytest.raises(ValueError, match=match):
-        fresh.fit(bad, labels[:4])
-    assert not hasattr(fresh, "vectorizer_")
-    fitted = clone(model).fit(data, labels)
-    for call in (fitted.predict, fitted.decision_function):
-        with pytest.raises(ValueError, match=match):
-            call(bad)
+    bad = [*data[:3], (tokens, np.array([-1, 0])) if case == "trees" else tokens]
+    fresh, fitted = clone(model), clone(model).fit(data, labels)
+    calls = [partial(fresh.fit, y=labels[:4]), fitted.predict, fitted.decision_function]
     if case != "segments":
-        with pytest.raises(ValueError, match=match):
-            fitted.explain(bad, 3, 0)
-        with pytest.raises(ValueError, match=match):
-            fitted.partial_fit(bad, labels[:4])
-    with pytest.raises(NotFittedError):
-        clone(model).predict(data)
+        calls += [partial(fitted.explain, i=3, t=0), partial(fitted.partial_fit, y=labels[:4])]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"^X\[3\]\[1\]\['n'\] is nan: leave out what is"):
+            call(bad)
+    assert not hasattr(fresh, "vectorizer_")
 
 
 def test_what_has_an_odd_shape_is_named():
     fitted = make().fit(X, Y)
-    for junk in (np.ndarray, 3, object()):
-        for call in (fitted.predict, partial(make().fit, y=Y[:2])):
-            with pytest.raises(TypeError, match=r"^X\[0\] must be a matrix of numbers, .* got"):
-                call([junk, X[0]])
+    told = r"^X\[0\] must be a matrix of numbers, .* got"
     for call in (fitted.predict, partial(make().fit, y=Y[:2])):
+        for junk in (np.ndarray, 3, object()):
+            with pytest.raises(TypeError, match=told):
+                call([junk, X[0]])
         with pytest.raises(TypeError, match="^X must be a list"):
             call(np.array(object()))
 
 
 def test_matrices_and_tokens_are_not_mixed():
     rows = TokenVectorizer().fit_transform(X)
-    plain = make().fit(rows, Y)
+    plain, fitted = make().fit(rows, Y), make().fit(X, Y)
     message = "X has tokens that are dicts or strings, but this SequenceTagger was fitted to"
     for call in (plain.predict, partial(plain.explain, i=0, t=0), partial(plain.partial_fit, y=Y)):
         with pytest.raises(TypeError, match=message):
             call(X)
-    fitted = make().fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features, but SequenceTagger is expecting"):
         fitted.predict([np.ones((2, 2))])
     with pytest.raises(TypeError, match=r"X\[0\]\[0\] is 'the' of the type str: a token is a dict"):
         make().fit(WORDS, Y)
     refitted = fitted.fit(rows, Y)
-    assert not hasattr(refitted, "vectorizer_")
-    assert not hasattr(refitted, "feature_names_in_")
+    assert not hasattr(refitted, "vectorizer_") and not hasattr(refitted, "feature_names_in_")
 
 
 def test_steps_keep_the_first_vectorizer():
@@ -215,13 +187,12 @@ def test_steps_keep_the_first_vectorizer():
     model = make().partial_fit(X[:2], Y[:2], classes=classes)
     vectorizer, names = model.vectorizer_, model.feature_names_in_
     assert "w=it" not in vectorizer.vocabulary_
-    for data in (X[2:4], vectorizer.transform(X[2:4])):
-        model.partial_fit(data, Y[2:4])
-        assert model.vectorizer_ is vectorizer
-        assert model.feature_names_in_ is names
     rows = vectorizer.transform(X[2:4])
     peer = make().partial_fit(vectorizer.transform(X[:2]), Y[:2], classes=classes)
-    peer.partial_fit(rows, Y[2:4]).partial_fit(rows, Y[2:4])
+    for data in (X[2:4], rows):
+        model.partial_fit(data, Y[2:4])
+        peer.partial_fit(rows, Y[2:4])
+        assert model.vectorizer_ is vectorizer and model.feature_names_in_ is names
     np.testing.assert_array_equal(model.coef_, peer.coef_)
     # a fit starts anew
     assert "w=it" in model.fit(X, Y).vectorizer_.vocabulary_
@@ -232,42 +203,34 @@ def test_warm_start_goes_on_with_the_same_features():
     model.set_params(tol=0.01).fit(X[:4], Y[:4])
     np.testing.assert_allclose(model.coef_, make(tol=0.01).fit(X[:4], Y[:4]).coef_, atol=0.1)
     # samples appended, no new features
-    model.fit(X[:8], Y[:8])
-    before = model.coef_
-    more = [*X[:8], [{"w": "new"}]]
-    message = "warm_start=True cannot continue the last fit, because "
-    for items, labels in ((more, [*Y[:8], ["N"]]), (X[:1], Y[:1])):
-        with pytest.raises(ValueError, match=message):
-            model.fit(items, labels)
+    before = model.fit(X[:8], Y[:8]).coef_
+    more = [*X[:8], [{"w": "new"}]], [*Y[:8], ["N"]]
+    for data in (more, (X[:1], Y[:1])):
+        with pytest.raises(ValueError, match="warm_start=True cannot continue the last fit, becau"):
+            model.fit(*data)
     assert model.coef_ is before
-    model.set_params(warm_start=False, prior=model).fit(more, [*Y[:8], ["N"]])
-    assert model.n_features_in_ == 14
+    assert model.set_params(warm_start=False, prior=model).fit(*more).n_features_in_ == 14
 
 
 def test_a_prior_is_aligned_by_names():
     prior = make().fit(X[:2], Y[:2])
     fitted = make(prior=prior, lam=1e6).fit(X, Y)
-    old, new = prior.feature_names_in_.tolist(), fitted.feature_names_in_.tolist()
     rows = [fitted.classes_.tolist().index(label) for label in prior.classes_]
-    columns = [new.index(name) for name in old]
+    columns = [fitted.feature_names_in_.tolist().index(name) for name in prior.feature_names_in_]
     np.testing.assert_allclose(fitted.coef_[np.ix_(rows, columns)], prior.coef_, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
+def test_estimators_of_taggers():
+    for model in (
         CalibratedTagger(make(), cv=2),
         EarlyStopping(make(), validation_fraction=0.3, random_state=0),
         RegularizationPath(make(), cv=2),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_estimators_of_taggers(model):
-    fitted = clone(model).fit(X, Y)
-    assert flat(fitted.predict(X)) == Y
-    if not isinstance(model, CalibratedTagger):  # each of its members has its own
-        assert fitted.vectorizer_.feature_names_ == fitted.feature_names_in_.tolist()
-    assert flat(pickle.loads(pickle.dumps(fitted)).predict(X[:2])) == Y[:2]
+    ):
+        fitted = model.fit(X, Y)
+        assert flat(fitted.predict(X)) == Y
+        if not isinstance(model, CalibratedTagger):  # each of its members has its own
+            assert fitted.vectorizer_.feature_names_ == fitted.feature_names_in_.tolist()
+        assert flat(pickle.loads(pickle.dumps(fitted)).predict(X[:2])) == Y[:2]
 
 
 def test_labels_of_other_forms_are_the_last_steps_business():
@@ -283,16 +246,14 @@ def test_labels_of_other_forms_are_the_last_steps_business():
     make_pipeline(counts, SegmentTagger(random_state=0)).fit(WORDS, SEGMENTS)
 
 
-@pytest.mark.parametrize("inner", [DictVectorizer(), FeatureHasher(64)])
-def test_wrapped_transformers_name_the_token_too(inner):
-    fitted = TokenTransformer(inner).fit([[{"n": 1}]])
-    for value in (None, 10**400, b"b", 1j, [1], float("nan"), float("inf")):
-        bad = [[{"w": "a", "n": 1}], [{"w": "b"}], [{"w": "a"}, {"w": "c", "n": value}]]
-        for call in (TokenTransformer(inner).fit_transform, fitted.transform):
-            with pytest.raises((TypeError, ValueError), match=r"X\[2\]\[1\]") as caught:
-                call(bad)
-            assert "'n'" in str(caught.value)
-            assert isinstance(caught.value, TypeError) == (value in (b"b", 1j, [1]))
-    bad = [[{"w": "a"}, {"w": "b", "n": 10**400}]]
+def test_wrapped_transformers_name_the_token_too():
+    for inner in (DictVectorizer(), FeatureHasher(64)):
+        fitted = TokenTransformer(inner).fit([[{"n": 1}]])
+        for value in (None, 10**400, b"b", 1j, [1], float("nan"), float("inf")):
+            bad = [[{"w": "a", "n": 1}], [{"w": "b"}], [{"w": "a"}, {"w": "c", "n": value}]]
+            for call in (TokenTransformer(inner).fit_transform, fitted.transform):
+                with pytest.raises((TypeError, ValueError), match=r"X\[2\]\[1\].*'n'") as caught:
+                    call(bad)
+                assert isinstance(caught.value, TypeError) == (value in (b"b", 1j, [1]))
     with pytest.raises(ValueError, match=r"X\[0\]\[1\]\['n'\]"):
-        TokenTransformer(DictVectorizer(), edges="w[-1]|n[0]").fit(bad)
+        TokenTransformer(DictVectorizer(), edges="w[-1]|n[0]").fit([[{"w": "a"}, {"n": 10**400}]])

@@ -22,15 +22,7 @@ from sskit.models.chain.model import ChainModel as PackageChain
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.structure import StateStructure
-from sskit.solvers import (
-    BCFW,
-    GDMM,
-    CuttingPlane,
-    FrankWolfe,
-    MultiPlane,
-    SoftBCFW,
-    Subgradient,
-)
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing import check_problem
 from sskit.utils import RaggedArray
 

@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger
-from sskit.inputs.ragged_array import object_array
 from sskit.preprocessing import TokenTransformer
 
 rng = np.random.default_rng(0)
@@ -28,42 +26,38 @@ def fit(X=PAIRS, **options):
 
 def test_what_is_learnt():
     tagger = fit()
-    assert tagger.edge_coef_.shape == (2, 3, 3)
-    assert tagger.n_edge_features_in_ == 2
+    assert tagger.edge_coef_.shape == (2, 3, 3) and tagger.n_edge_features_in_ == 2
     assert tagger.certified_
-    assert tagger.score(PAIRS, Y) > SequenceTagger(**OPTIONS).fit(X, Y).score(X, Y)
+    assert tagger.score(PAIRS, Y) > fit(X).score(X, Y)
     # staying is what the first feature says
     stays = tagger.edge_coef_[0]
     assert stays.diagonal().min() > stays[~np.eye(3, dtype=bool)].max()
-
-
-def test_other_forms_are_one():
-    tagger = fit()
-    np.testing.assert_array_equal(fit(object_array(PAIRS)).edge_coef_, tagger.edge_coef_)
-    halves = [(x.astype(np.float16), z.astype(np.float16)) for x, z in PAIRS]
-    as_doubles = [(x.astype(float), z.astype(float)) for x, z in halves]
-    assert fit(halves).primal_objective_ == fit(as_doubles).primal_objective_
+    nothing = np.empty((0, 3)), np.empty((0, 2))
+    found = tagger.predict([nothing, PAIRS[3], nothing])
+    assert [len(y) for y in found] == [0, 6, 0]
+    np.testing.assert_array_equal(found[1], tagger.predict(PAIRS)[3])
+    # one of plain sequences forgets it
+    tagger.fit(X, Y)
+    assert not hasattr(tagger, "edge_coef_") and not hasattr(tagger, "n_edge_features_in_")
+    assert tagger.predict(X)[0].shape == Y[0].shape
+    with pytest.raises(AttributeError, match="has no attribute 'edge_coef_'"):
+        tagger.edge_coef_  # noqa: B018
 
 
 def test_a_constant_feature_is_one_more_table():
     """Two tables that divide the weight of one: that of half the regularisation of transitions."""
     ones = [(x, np.full((len(x) - 1, 1), 1.0)) for x in X]
-    lam = 0.05
-    edged = SequenceTagger(lam=lam, random_state=0, tol=1e-6).fit(ones, Y)
+    edged, plain = (fit(data, lam=0.05, tol=1e-6) for data in (ones, X))
     np.testing.assert_allclose(edged.edge_coef_[0], edged.transitions_, atol=1e-9)
     # forbidding one of them leaves the plain model
-    only = SequenceTagger(
-        lam=lam, random_state=0, tol=1e-6, bounds={"transitions": (0.0, 0.0)}
-    ).fit(ones, Y)
-    plain = SequenceTagger(lam=lam, random_state=0, tol=1e-6).fit(X, Y)
+    only = fit(ones, lam=0.05, tol=1e-6, bounds={"transitions": (0.0, 0.0)})
     assert only.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-5)
     np.testing.assert_allclose(only.edge_coef_[0], plain.transitions_, atol=0.02)
 
 
 def test_bounds_by_block():
     tagger = fit(bounds={"edge_coef": (-0.05, 0.1)})
-    assert tagger.edge_coef_.max() == 0.1
-    assert tagger.edge_coef_.min() == -0.05
+    assert tagger.edge_coef_.max() == 0.1 and tagger.edge_coef_.min() == -0.05
     assert np.abs(tagger.coef_).max() > 0.1
     lower = np.zeros((2, 3, 3))
     lower[1, 0, 1] = 0.25
@@ -72,20 +66,14 @@ def test_bounds_by_block():
         fit(bounds={"edge_coef": (np.zeros((3, 3, 2)), None)})
 
 
-def test_empty_sequences():
-    tagger, nothing = fit(), (np.empty((0, 3)), np.empty((0, 2)))
-    found = tagger.predict([nothing, PAIRS[3], nothing])
-    assert [len(y) for y in found] == [0, 6, 0]
-    np.testing.assert_array_equal(found[1], tagger.predict(PAIRS)[3])
-
-
 def test_warm_start_knows_features_of_edges():
-    tagger = SequenceTagger(random_state=0, warm_start=True, lam=0.1, tol=0.1).fit(PAIRS, Y)
-    other = [*PAIRS[:-1], (X[-1], Z[-1] + 1.0)]
-    with pytest.raises(ValueError, match=r"the edge features of X\[9\] changed"):
-        tagger.fit(other, Y)
-    with pytest.raises(ValueError, match="the number of edge features changed from 2 to 0"):
-        tagger.fit(X, Y)
+    tagger = fit(warm_start=True, lam=0.1, tol=0.1)
+    for data, told in (
+        ([*PAIRS[:-1], (X[-1], Z[-1] + 1.0)], r"the edge features of X\[9\] changed"),
+        (X, "the number of edge features changed from 2 to 0"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            tagger.fit(data, Y)
 
 
 def test_weights_may_be_set():
@@ -93,62 +81,46 @@ def test_weights_may_be_set():
     before = np.concatenate(tagger.decision_function(PAIRS))
     tagger.edge_coef_ = np.zeros((2, 3, 3))
     assert not np.array_equal(np.concatenate(tagger.decision_function(PAIRS)), before)
-    tagger.edge_coef_ = np.zeros((1, 3, 3))
-    with pytest.raises(ValueError, match="edge_coef_ must have the shape"):
-        tagger.predict(PAIRS)
-    tagger.edge_coef_ = np.full((2, 3, 3), np.nan)
-    with pytest.raises(ValueError, match=r"edge_coef_\[0, 0, 0\] is nan"):
-        tagger.predict(PAIRS)
+    for value, told in (
+        (np.zeros((1, 3, 3)), "edge_coef_ must have the shape"),
+        (np.full((2, 3, 3), np.nan), r"edge_coef_\[0, 0, 0\] is nan"),
+    ):
+        tagger.edge_coef_ = value
+        with pytest.raises(ValueError, match=told):
+            tagger.predict(PAIRS)
 
 
-def test_scores_that_overflow_are_named():
-    tagger = fit()
-    with pytest.raises(ValueError, match="the features in X are too large"):
-        tagger.predict([PAIRS[0], (X[1], np.full((3, 2), 1e304))])
-    with pytest.raises(ValueError, match=r"edge features in X are too large: .* X\[1\]"):
-        fit([PAIRS[0], (X[1], np.full((3, 2), 1e200)), *PAIRS[2:]])
-
-
-def test_refit_without_edges_forgets_them():
-    tagger = fit().fit(X, Y)
-    assert not hasattr(tagger, "edge_coef_")
-    assert not hasattr(tagger, "n_edge_features_in_")
-    assert tagger.predict(X)[0].shape == Y[0].shape
-    with pytest.raises(AttributeError, match="has no attribute 'edge_coef_'"):
-        tagger.edge_coef_  # noqa: B018
-
-
-def test_bad_input_of_predictions():
+def test_bad_input():
     tagger = fit()
     for given, message in (
         (X, "X has no features of edges, but this SequenceTagger was fitted with them"),
         ([(X[1], Z[1][:, :1])], "has 1 features, but SequenceTagger is expecting 2"),
         ([(X[1], Z[2])], r"X\[0\] has 4 tokens, so its edge features must have 3 rows"),
         ([PAIRS[0], X[1]], r"X\[1\] is no pair"),
+        ([PAIRS[0], (X[1], np.full((3, 2), 1e304))], "the features in X are too large"),
     ):
         for method in (tagger.predict, tagger.decision_function):
             with pytest.raises(ValueError, match=message):
                 method(given)
     with pytest.raises(ValueError, match="X has features of edges, but .* fitted without them"):
-        SequenceTagger(random_state=0).fit(X, Y).predict(PAIRS)
+        fit(X).predict(PAIRS)
+    with pytest.raises(ValueError, match=r"edge features in X are too large: .* X\[1\]"):
+        fit([PAIRS[0], (X[1], np.full((3, 2), 1e200)), *PAIRS[2:]])
 
 
 @pytest.mark.slow
 def test_many_features_of_edges_fit_into_memory():
     """22 labels and 100,000 features are 48 million weights."""
-    rng = np.random.default_rng(0)
+    rng, shape = np.random.default_rng(0), (21, 100_000)
     y = [rng.permutation(22) for _ in range(20)]
     X = [np.eye(22)[labels] + 0.3 * rng.normal(size=(22, 22)) for labels in y]
     columns = [rng.integers(100_000, size=21) for _ in y]
-    edges = [
-        sp.csr_array((np.ones(21), (np.arange(21), at)), shape=(21, 100_000)) for at in columns
-    ]
+    edges = [sp.csr_array((np.ones(21), (np.arange(21), at)), shape=shape) for at in columns]
     pairs = list(zip(X, edges, strict=True))
     tagger = SequenceTagger(random_state=0).fit(pairs, y)
-    assert tagger.certified_
-    assert tagger.edge_coef_.shape == (100_000, 22, 22)
-    used = np.unique(np.concatenate(columns))
-    assert not np.delete(tagger.edge_coef_, used, axis=0).any()
+    assert tagger.certified_ and tagger.edge_coef_.shape == (100_000, 22, 22)
+    unused = np.setdiff1d(np.arange(100_000), np.concatenate(columns))
+    assert not tagger.edge_coef_[unused].any()
     assert tagger.score(pairs, y) > 0.9
 
 
@@ -156,46 +128,41 @@ def test_pipeline_from_words():
     words = ["the dog barks", "stop", "a dog is it", "the end"] * 2
     sentences = [[{"w": w, "n": len(w)} for w in s.split()] for s in words]
     y = [np.array(["D", "N", "V", "P"])[: len(s)] for s in sentences]
-    pipe = make_pipeline(
-        TokenTransformer(DictVectorizer(), edges=["w[-1]|w[0]", "n[0]"]),
-        SequenceTagger(random_state=0),
-    )
-    pipe.fit(sentences, y)
+    transformer = TokenTransformer(DictVectorizer(), edges=["w[-1]|w[0]", "n[0]"])
+    pipe = make_pipeline(transformer, SequenceTagger(random_state=0)).fit(sentences, y)
     assert pipe.score(sentences, y) == 1.0
     n_names = len(pipe[0].get_edge_feature_names_out())
     assert pipe[-1].edge_coef_.shape == (n_names, 4, 4)
     assert pipe.predict([[], sentences[1]])[1].tolist() == ["D"]
-    clone(pipe).fit(sentences, y)
 
 
 def test_columns_of_data_frames_keep_their_names():
     def framed(columns):
         # a sequence of one token has no edges to name
-        return [
-            (x, pd.DataFrame(z, columns=["same", "noise"])[columns] if len(z) else [])
-            for x, z in PAIRS
-        ]
+        frames = [pd.DataFrame(z, columns=["same", "noise"])[columns] for z in Z]
+        return [(x, z if len(z) else []) for x, z in zip(X, frames, strict=True)]
 
     columns = ["same", "noise"]
-    tagger = fit(framed(columns))
+    data, turned, plain = framed(columns), framed(columns[::-1]), fit()
+    tagger = fit(data)
     assert tagger.edge_feature_names_in_.tolist() == columns
-    assert not hasattr(fit(), "edge_feature_names_in_")
-    np.testing.assert_array_equal(tagger.edge_coef_, fit().edge_coef_)
+    assert not hasattr(plain, "edge_feature_names_in_")
+    np.testing.assert_array_equal(tagger.edge_coef_, plain.edge_coef_)
     frame = tagger.weights_frame()
     assert set(frame[frame["kind"] == "edge"]["feature"]) == set(columns)
-    assert "same" in set(tagger.explain(framed(columns), 1, 1)["feature"])
-    frame = fit().explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"])
+    assert "same" in set(tagger.explain(data, 1, 1)["feature"])
+    frame = plain.explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"])
     assert "mine" in set(frame["feature"])
-    with pytest.raises(ValueError, match="edge_feature_names must be 2 names"):
-        fit().explain(PAIRS, 1, 1, edge_feature_names=["mine"])
-    assert all(map(np.array_equal, tagger.predict(framed(columns)), tagger.predict(PAIRS)))
-    prior = fit(framed(columns[::-1]), prior=tagger, lam=1e6).edge_coef_
+    assert all(map(np.array_equal, tagger.predict(data), tagger.predict(PAIRS)))
+    prior = fit(turned, prior=tagger, lam=1e6).edge_coef_
     np.testing.assert_allclose(prior[::-1], tagger.edge_coef_, atol=1e-4)
     message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
-    with pytest.raises(ValueError, match=message):
-        tagger.predict(framed(columns[::-1]))
-    with pytest.raises(ValueError, match=r"the columns of the edge features of X\[5\] are"):
-        fit(framed(columns)[:5] + framed(columns[::-1])[5:])
-    with pytest.raises(ValueError, match="'noise', 'same'"):
-        tagger.partial_fit(framed(columns[::-1]), Y)
+    for call, told in (
+        (lambda: plain.explain(PAIRS, 1, 1, edge_feature_names=["mine"]), "must be 2 names"),
+        (lambda: tagger.predict(turned), message),
+        (lambda: fit(data[:5] + turned[5:]), r"the columns of the edge features of X\[5\] are"),
+        (lambda: tagger.partial_fit(turned, Y), "'noise', 'same'"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            call()
     assert tagger.partial_fit(PAIRS, Y).edge_feature_names_in_.tolist() == columns

@@ -24,23 +24,23 @@ def data():
     return X, Y
 
 
-def some_known(Y, seed=0):
+def some_known(Y):
     """Some true labels of each row, as lists; of some rows nothing, or all."""
-    hidden = np.random.default_rng(seed).random(Y.shape) < 0.6
-    known = [
-        [None if h else y for h, y in zip(*row, strict=True)]
-        for row in zip(hidden.tolist(), Y.tolist(), strict=True)
-    ]
+    known = np.where(np.random.default_rng(0).random(Y.shape) < 0.6, None, Y).tolist()
     known[0], known[1], known[2] = None, [None] * 4, Y[2].tolist()
     return known
 
 
 def agrees(sets, given):
-    if given is None:
-        return np.ones(len(sets), dtype=bool)
-    return np.array(
-        [all(k is None or y == k for y, k in zip(row, given, strict=True)) for row in sets]
-    )
+    keep = np.ones(len(sets), dtype=bool)
+    for j, k in enumerate(given or ()):
+        keep &= True if k is None else sets[:, j] == k
+    return keep
+
+
+def hidden(known):
+    """Which labels are not known."""
+    return np.array([[k is None for k in row or [None] * 4] for row in known])
 
 
 @pytest.mark.parametrize("edges", ["full", "tree", None])
@@ -56,17 +56,15 @@ def test_the_best_of_the_sets_that_agree(data, edges):
         values = possible @ row + (possible[:, a] * possible[:, b]) @ model.pairwise_
         np.testing.assert_array_equal(y, possible[values.argmax()])
     np.testing.assert_array_equal(found[:2], alone[:2])
-    hidden = np.array([[k is None for k in row or [None] * 4] for row in known])
+    free = hidden(known)
     # what is known spreads to the other labels, unless they are independent
-    assert (found != alone)[hidden].any() == (edges is not None)
+    assert (found != alone)[free].any() == (edges is not None)
     gains = model.decision_function(X, known=known)
-    np.testing.assert_array_equal((gains > 0)[hidden], found[hidden] == 1)
-    with_, without = found.copy(), found.copy()
-    with_[:, 2], without[:, 2] = 1, 0
-    gain = scores[:, 2] + ((with_[:, a] * with_[:, b]) - (without[:, a] * without[:, b])) @ (
-        model.pairwise_
-    )
-    np.testing.assert_allclose(gains[:, 2], gain, atol=1e-9)
+    np.testing.assert_array_equal((gains > 0)[free], found[free] == 1)
+    without, added = found.copy(), np.zeros(4, dtype=int)
+    without[:, 2], added[2] = 0, 1
+    pairs = [(y[:, a] * y[:, b]) @ model.pairwise_ for y in (without + added, without)]
+    np.testing.assert_allclose(gains[:, 2], scores[:, 2] + pairs[0] - pairs[1], atol=1e-9)
 
 
 def test_hierarchies_keep_to_what_is_known(data):
@@ -82,12 +80,9 @@ def test_hierarchies_keep_to_what_is_known(data):
     for y, row, given in zip(found, scores, known, strict=True):
         possible = closed[agrees(closed, given)]
         np.testing.assert_array_equal(y, possible[(possible @ row).argmax()])
-    hidden = np.array([[k is None for k in row or [None] * 4] for row in known])
-    assert (found != model.predict(X))[hidden].any()
+    assert (found != model.predict(X))[hidden(known)].any()
     for method in (model.predict, model.decision_function):
-        with pytest.raises(
-            ValueError, match=r"^known\[1\] has label 3, but not label 0, an ancestor"
-        ):
+        with pytest.raises(ValueError, match=r"^known\[1\] has label 3, but not label 0, an ance"):
             method(X[:3], known=[None, [0, None, None, 1], None])
 
 
@@ -95,8 +90,7 @@ def test_forms_of_known_labels(data):
     X, Y = data
     model = MultilabelPairwise(random_state=0).fit(X, Y)
     rows = [[1, None, 0, None], [None] * 4, [0, 1, None, None]]
-    expected = model.predict(X[:3], known=rows)
-    numbers = np.array([[np.nan if k is None else k for k in row] for row in rows])
+    expected, numbers = model.predict(X[:3], known=rows), np.array(rows, dtype=float)
     for known in (
         [rows[0], None, tuple(rows[2])],
         [[True, None, False, None], None, np.array([0.0, 1.0, np.nan, np.nan])],
@@ -107,23 +101,19 @@ def test_forms_of_known_labels(data):
         pd.DataFrame(rows, dtype="Int64"),
     ):
         np.testing.assert_array_equal(model.predict(X[:3], known=known), expected)
-    frame = MultilabelPairwise(random_state=0).fit(X, pd.DataFrame(Y, columns=list("abcd")))
+    model.fit(X, pd.DataFrame(Y, columns=list("abcd")))
     known = pd.DataFrame(rows, columns=list("abcd"))
-    found = frame.predict(X[:3], known=known)
+    found = model.predict(X[:3], known=known)
     assert found.columns.tolist() == list("abcd")
-    np.testing.assert_array_equal(found.to_numpy(), expected)
+    np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="^the columns of known are 'd', .* of fit are 'a', 'b'"):
-        frame.predict(X[:3], known=known[list("dcba")])
-
-
-def test_two_classes_are_one_label(data):
-    X, Y = data
-    model = MultilabelPairwise(random_state=0).fit(X, np.where(Y[:, 0], "yes", "no"))
-    alone = model.predict(X[:4])
-    known = [[1], [0], None, [None]]
+        model.predict(X[:3], known=known[list("dcba")])
+    # two classes are one label
+    model.fit(X, np.where(Y[:, 0], "yes", "no"))
+    alone, known = model.predict(X[:4]), [[1], [0], None, [None]]
     assert model.predict(X[:4], known=known).tolist() == ["yes", "no", *alone[2:]]
-    free = model.decision_function(X[:4])
-    np.testing.assert_array_equal(model.decision_function(X[:4], known=known), free)
+    gains = [model.decision_function(X[:4], known=given) for given in (None, known)]
+    np.testing.assert_array_equal(*gains)
 
 
 def test_wrong_known_labels_are_named(data):
@@ -145,11 +135,11 @@ def test_wrong_known_labels_are_named(data):
 
 def test_a_pipeline_hands_them_on(data):
     X, Y = data
+    known = some_known(Y)
     with config_context(enable_metadata_routing=True):
         tagger = MultilabelPairwise(random_state=0).set_predict_request(known=True)
         pipeline = make_pipeline(StandardScaler(), tagger).fit(X, Y)
-        known = some_known(Y)
         found = pipeline.predict(X, known=known)
-        assert agrees(found[3:4], known[3]).all()
-        inner = pipeline[-1].predict(pipeline[0].transform(X), known=known)
-        np.testing.assert_array_equal(found, inner)
+    assert agrees(found[3:4], known[3]).all()
+    inner = pipeline[-1].predict(pipeline[0].transform(X), known=known)
+    np.testing.assert_array_equal(found, inner)

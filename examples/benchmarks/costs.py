@@ -4,7 +4,7 @@ Costs are asymmetric. For rows and letters they are five random tables, cubes of
 scaled to the mean one; for chunks, a token that is labelled as outside costs four times any other
 mistake. The script measures the mean cost of a row or a token of the test data. "Expected cost"
 predicts the label of the least expected cost under the probabilities of logistic regression or of
-CalibratedTagger. The table is that of the user guide, "Costs of pairs of labels". Run:
+CalibratedTagger. The table is that of the benchmarks, "Costs of pairs of labels". Run:
 
     python examples/benchmarks/costs.py [digits wine usps letters chunks]
 """

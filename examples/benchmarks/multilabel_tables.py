@@ -1,6 +1,6 @@
 """Multilabel quality: margin and slack rescaling against independent SVMs and classifier chains.
 
-The tables of the user guide, "Multilabel classification". The strength of regularisation is
+The tables of the benchmarks, "Sets of labels". The strength of regularisation is
 chosen on a third of the training rows, then all of them are fitted again. The first block of a
 table has one model in each row, chosen by the micro F1; in the second each measure chose its own.
 The grid is in units of the default lam; SVMs have the C that goes with it. Times are processor

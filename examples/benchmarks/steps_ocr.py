@@ -1,6 +1,6 @@
 """Steps, sampling and stored passes on OCR letters: oracle calls and processor time to a gap.
 
-The table of the user guide, "Choosing a solver". Needs the OCR data set, see sskit.datasets.
+The table of the benchmarks. Needs the OCR data set, see sskit.datasets.
 
     python examples/benchmarks/steps_ocr.py
 """

@@ -41,7 +41,7 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 
-# Times the mean squared norm of a row, over their number; chosen on ten tables, see the user guide.
+# Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
@@ -377,7 +377,7 @@ class MultilabelPairwise(LabelSetClassifier):
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
         aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
-        start at zero, others are left out. See the user guide on priors.
+        start at zero, others are left out. See "Continue training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of
@@ -577,7 +577,7 @@ class HierarchicalMultilabel(LabelSetClassifier):
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
         aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
-        start at zero, others are left out. See the user guide on priors.
+        start at zero, others are left out. See "Continue training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of

@@ -63,7 +63,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     procedure alternates between completing the truth and training.
 
     Rows have no structure to exploit: on some tables logistic regression is a little better; see
-    the user guide, "Benchmarks".
+    the benchmarks.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
         aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
-        start at zero, others are left out. See the user guide on priors.
+        start at zero, others are left out. See "Continue training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of

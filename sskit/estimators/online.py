@@ -105,7 +105,7 @@ class OnlineEstimator(StructuredEstimator):
         """Take an implicit online step: solve for new samples, near the last weights.
 
         The last weights are the prior, in a norm in which a weight is the stiffer the more rows
-        have had its feature, as the square root of their number; see the user guide on going on.
+        have had its feature, as the square root of their number; see "Continue training".
         The step is solved to `tol` and certified as any fit is; what was seen before is not kept.
         The first call is a fit to its samples, with `prior` if there is one.
 

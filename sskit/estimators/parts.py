@@ -148,8 +148,8 @@ class PartsModel(StructuredEstimator):
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
-        fitted estimator of this kind, or a pipeline that ends with one: see the user guide on
-        priors.
+        fitted estimator of this kind, or a pipeline that ends with one: see "Continue
+        training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of

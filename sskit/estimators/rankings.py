@@ -25,7 +25,7 @@ from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.solvers import CuttingPlane
 
 # Times the mean squared norm of a row, over the number of rows that count; chosen on six sets, see
-# the user guide.
+# the benchmarks.
 LAM_FACTOR = 0.1
 
 
@@ -52,8 +52,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     no intercept, because the order does not depend on one.
 
     Within groups it is better than models of single rows. For one group of all rows, such as a
-    rare class of text, logistic regression often ranks as well or better: see the user guide,
-    "Ranking".
+    rare class of text, logistic regression often ranks as well or better: see "Rank rows"
+    of the guide.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     prior : array-like of shape (n_weights,), dict or fitted estimator, default=None
         Weights w0 towards which the fit is regularised, by lam / 2 ||w - w0||^2; None is zero. A
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
-        fitted estimator of this kind, or a pipeline that ends with one. See the user guide on
-        priors.
+        fitted estimator of this kind, or a pipeline that ends with one. See "Continue training"
+        of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most
         tol * (P(w) + P(0) / 1000), so that the objective P(w) exceeds the optimum by at most that.
@@ -140,7 +140,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     See Also
     --------
     sskit.oracles.worst_ranking : The oracle.
-    sklearn.model_selection.TunedThresholdClassifierCV : For F1 and precision, see the user guide.
+    sklearn.model_selection.TunedThresholdClassifierCV : For F1 and precision, see "Rank rows".
 
     References
     ----------

@@ -99,7 +99,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a token and n the number of sequences (the sum of the sample
         weights), so that a good value depends neither on the scale of the features nor on the
-        amount of data; see the user guide for how it was chosen.
+        amount of data; see the benchmarks for how it was chosen.
     max_length : int or dict of label to int, default=None
         Largest number of tokens of a segment, for all labels or by label; for None and for labels
         that a dict omits it is the longest in training. At most the length of the longest
@@ -148,7 +148,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         dicts the same by label, ``{true: {predicted: cost}}``, in which missing costs are 1. Costs
         are non-negative, and zero between a label and itself; the loss is their sum, and a token
         of the right label that begins a segment where it should not, or does not where it should,
-        costs 1. See the user guide for how the default was chosen.
+        costs 1. See the benchmarks for how the default was chosen.
     class_weight : dict or "balanced", default=None
         Factors of the loss by label: that of the true label for a token, or for a missed true
         segment, and that of its own label for a segment that is not true; "balanced" gives the

@@ -81,8 +81,8 @@ class TreeTagger(Tagger):
     n_states_per_label : int or dict, default=1
         Number of hidden states of each label; labels that a dict omits have one. Training
         completes the unknown state of each node by the best one, and prediction returns the label
-        of the best state. States have weights instead of labels. See the user guide on hidden
-        variables.
+        of the best state. States have weights instead of labels. See the page of the
+        guide on labels that are partly unknown.
     n_init : int, default=1
         Number of clusterings of the nodes of each label from which hidden states start. The model
         with the lowest objective is kept.
@@ -95,7 +95,7 @@ class TreeTagger(Tagger):
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
         aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
-        start at zero, others are left out. See the user guide on priors.
+        start at zero, others are left out. See "Continue training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of

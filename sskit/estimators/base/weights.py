@@ -37,7 +37,7 @@ def scaled_lam(summary, factor=0.25):
     summary : RowSummary
         Of all data, with the scale of the rows; the sum of the weights takes the place of n.
     factor : float, default=0.25
-        That which came closest to the best lam over all tables of rows; see the guide.
+        That which came closest to the best lam over all tables of rows; see the benchmarks.
 
     Returns
     -------

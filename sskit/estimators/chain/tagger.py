@@ -73,7 +73,7 @@ class SequenceTagger(KernelMixin, Tagger):
         Regularisation strength, positive. None means R^2 / (4 n), where R^2 is the mean squared
         norm of the features of a token (and of its edge) and n the number of sequences (the sum of
         the sample weights), so that a good value depends neither on the scale of the features nor
-        on the amount of data; see the user guide for how it was chosen.
+        on the amount of data; see the benchmarks for how it was chosen.
     order : {1, 2}, default=1
         Number of labels before a label with which it has weights. With 2 there are, besides
         transitions, weights of three labels in a row, a table (n_classes, n_classes, n_classes);
@@ -123,8 +123,8 @@ class SequenceTagger(KernelMixin, Tagger):
     n_states_per_label : int or dict, default=1
         Number of hidden states of each label; labels that a dict omits have one. Training
         completes the unknown state of each token by the best one, and prediction returns the label
-        of the best state. States have weights instead of labels. See the user guide on hidden
-        variables.
+        of the best state. States have weights instead of labels. See the page of the
+        guide on labels that are partly unknown.
     n_init : int, default=1
         Number of clusterings of the tokens of each label from which hidden states start. The model
         with the lowest objective is kept.
@@ -151,7 +151,7 @@ class SequenceTagger(KernelMixin, Tagger):
         flat vector as for `bounds`, a dict of arrays by the names of fitted attributes, or a
         fitted estimator of this kind, or a pipeline that ends with one. Labels and features are
         aligned by ``classes_`` and ``feature_names_in_`` if data and prior have them: new ones
-        start at zero, others are left out. See the user guide on priors.
+        start at zero, others are left out. See "Continue training" of the guide.
     tol : float, default=0.02
         Relative tolerance: the fit stops when the duality gap is at most tol * (P(w) + P(0) /
         1000), so that the objective P(w) exceeds the optimum by at most that. P(0), the mean of

@@ -9,7 +9,7 @@ from sskit.models.calibration.scores import Calibration
 # Precision of the normal prior of all parameters but one common factor, which is where it is
 # centred: as if a parameter had been seen by so many tokens. On sentences of CoNLL-2000 that were
 # held out of its training set, log-loss hardly differs from 1 to 10 and gets worse towards 100; see
-# the user guide.
+# the benchmarks.
 PRECISION = 10.0
 # Factors of scores beyond them would make held-out labels certain, or pure chance.
 SMALLEST, LARGEST = 1e-3, 1e3

@@ -20,7 +20,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
 
     A labelling is a state, 0 to K - 1, for each *node* of an input. A subclass defines how inputs
     become rows of features, and which structure labels them; :class:`sskit.StructuredSVM` learns
-    the weights. The user guide, "Write your own structure", explains two of them line by line.
+    the weights. The developers' guide, "Writing a model", explains two.
 
     Attributes
     ----------

@@ -54,8 +54,8 @@ class StructuredModel(PublicMixin, BaseEstimator):
     - ``observed(full)``, if predictions are to be of the kind of y: the known part. Without it they
       are full labellings.
 
-    A structure with ``complete`` has `n_weights`, or else ``start``. See the user guide on hidden
-    variables.
+    A structure with ``complete`` has `n_weights`, or else ``start``. See the page of the
+    guide on labels that are partly unknown.
 
     Examples
     --------

@@ -3,15 +3,14 @@
 import itertools
 import pickle
 import tracemalloc
-import warnings
 from functools import cache
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
+from helpers.fits import FITS, of_features
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from sskit import (
     HierarchicalMultilabel,
@@ -23,77 +22,26 @@ from sskit import (
 )
 from sskit.utils import RaggedArray
 
-N_CLASSES = 3
-
-
-class Rows:
-    """Rows of a matrix as they are given to an estimator, with its target."""
-
-    def __init__(self, n, p=9, length=6):
-        rng = np.random.default_rng(0)
-        self.length, self.n = length, n // length
-        self.labels = rng.integers(N_CLASSES, size=self.n * length)
-        # all numbers are those of float16
-        X = rng.normal(size=(self.n * length, p)) + rng.normal(size=(N_CLASSES, p))[self.labels]
-        self.X = np.round(X, 1).astype(np.float16).astype(np.float64)
-        self.sets = np.eye(N_CLASSES, dtype=int)[self.labels]
-        self.sets[:, 0] |= self.X[:, 0] > 0
-        self.closed = self.sets.copy()
-        self.closed[:, 0] |= self.closed[:, 1]
-        self.parents = np.arange(length) // 2 - (np.arange(length) == 0)
-        self.edges = np.stack([np.arange(length - 1), np.arange(1, length)], axis=1)
-
-    def pieces(self, X):
-        """Return matrices of `length` rows."""
-        return [X[i : i + self.length] for i in range(0, X.shape[0], self.length)]
-
-    def given(self, kind, X):
-        """Return what an estimator of this kind takes as X."""
-        if kind == "sequences":
-            return RaggedArray(X, np.arange(0, X.shape[0] + 1, self.length))
-        if kind == "lists":
-            return self.pieces(X)
-        if kind == "trees":
-            return [(x, self.parents) for x in self.pieces(X)]
-        if kind == "graphs":
-            return [(x, self.edges) for x in self.pieces(X)]
-        return X
-
-    def target(self, kind):
-        """Return what it takes as y."""
-        plain = {"rows": self.labels, "sets": self.sets, "closed": self.closed}
-        return plain[kind] if kind in plain else self.pieces(self.labels)
-
-
-RAW = {"standardize": False, "random_state": 0}  # scaled columns are copies
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 CASES = {
-    "StructSVMClassifier": (StructSVMClassifier(**RAW), "rows"),
-    "StructSVMClassifier, two states": (
-        StructSVMClassifier(lam=0.1, fit_intercept=False, **RAW), "rows"
-    ),
-    "SequenceTagger": (SequenceTagger(random_state=0), "sequences"),
-    "SequenceTagger, list": (SequenceTagger(random_state=0), "lists"),
-    "SequenceTagger, gdmm": (SequenceTagger(solver="gdmm", random_state=0), "sequences"),
-    "SequenceTagger, slack": (SequenceTagger(rescaling="slack", random_state=0), "sequences"),
-    "TreeTagger": (TreeTagger(random_state=0), "trees"),
-    "MultilabelPairwise": (MultilabelPairwise(**RAW), "sets"),
-    "HierarchicalMultilabel": (
-        HierarchicalMultilabel(hierarchy=[(0, 1)], **RAW), "closed"
-    ),
-    "SegmentationModel": (SegmentationModel(random_state=0), "graphs"),
-    "StructSVMClassifier, rbf": (StructSVMClassifier(kernel="rbf", random_state=0), "rows"),
-    "SequenceTagger, rbf": (SequenceTagger(kernel="rbf", random_state=0), "sequences"),
-    "SequenceTagger, callable": (
-        SequenceTagger(kernel=lambda a, b: np.asarray((a @ b.T + 1) ** 2), random_state=0), "lists"
-    ),
+    name: clone(FITS[name].estimator).set_params(random_state=0)
+    for name in ("rows", "rows, bounds", "rows, kernel", "chains", "chains, slack", "trees",
+                 "chains, kernel", "chains, edges", "sets", "hierarchy", "graphs", "segments")
 }  # fmt: skip
-KERNELS = [name for name in CASES if "rbf" in name or "callable" in name]
+for model in CASES.values():
+    if hasattr(model, "standardize"):
+        model.standardize = False  # scaled columns are copies
+CASES["chains, gdmm"] = SequenceTagger(solver="gdmm", random_state=0)
+CASES["chains, callable"] = SequenceTagger(
+    kernel=lambda a, b: np.asarray((a @ b.T + 1) ** 2), random_state=0
+)
 
 
 def mapped(X, path):
     """Return an array as one that is memory-mapped."""
-    np.save(path / "X.npy", X)
-    return np.load(path / "X.npy", mmap_mode="r")
+    file = path / f"{len(list(path.iterdir()))}.npy"
+    np.save(file, X)
+    return np.load(file, mmap_mode="r")
 
 
 def long_indices(X):
@@ -118,26 +66,21 @@ FORMS = {
 }
 
 
-def fitted_numbers(model):
-    """Return the fitted numbers of an estimator by name."""
-    names = ["coef_", "intercept_", "transitions_", "root_", "leaf_", "dual_coef_", "pairwise_"]
-    names += ["lam_", "dual_gap_", "primal_objective_", "dual_objective_"]
-    return {name: getattr(model, name) for name in names if hasattr(model, name)}
+def data(case):
+    """Data of a case, whose numbers are those of float16."""
+    X, y = FITS[case if case in FITS else "chains"].data()
+    return of_features(X, lambda x: np.round(x, 1).astype(np.float16).astype(float)), y
 
 
 def assert_same(one, other):
     """Expect the same fitted numbers but for rounding."""
-    one, other = fitted_numbers(one), fitted_numbers(other)
-    assert one.keys() == other.keys() and len(one) > 4
-    for name, value in one.items():
-        value, scale = np.asarray(value), np.abs(value).max()
-        np.testing.assert_allclose(other[name], value, rtol=1e-9, atol=1e-9 * scale, err_msg=name)
-
-
-def assert_equal_items(one, other):
-    """Expect the same labels of each item."""
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_array_equal(a, b)
+    names = ["coef_", "intercept_", "transitions_", "root_", "leaf_", "dual_coef_", "pairwise_"]
+    names += ["lam_", "dual_gap_", "primal_objective_", "dual_objective_"]
+    found = [name for name in names if hasattr(one, name)]
+    assert len(found) > 4
+    for name in found:
+        value, scale = np.asarray(getattr(one, name)), np.abs(getattr(one, name)).max()
+        np.testing.assert_allclose(getattr(other, name), value, rtol=1e-9, atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize(
@@ -148,88 +91,102 @@ def assert_equal_items(one, other):
     ],
 )
 def test_results_are_those_of_float64(case, form, tmp_path):
-    rows = Rows(60)
-    estimator, kind = CASES[case]
+    X, y = data(case)
     if "CSR" in form:
-        rows.X *= np.random.default_rng(1).random(rows.X.shape) < 0.3
         if "callable" in case:
             pytest.skip("the function takes arrays")
-    plain = sp.csr_array(rows.X) if "CSR" in form else rows.X
-    converted = FORMS[form](rows.X, tmp_path)
-    X, short, y = rows.given(kind, plain), rows.given(kind, converted), rows.target(kind)
-    model, other = clone(estimator).fit(X, y), clone(estimator).fit(short, y)
+        X = of_features(X, lambda x: x * (np.abs(x) > 0.7))
+    plain = of_features(X, sp.csr_array) if "CSR" in form else X
+    short = of_features(X, lambda x: FORMS[form](x, tmp_path))
+    model, other = clone(CASES[case]).fit(plain, y), clone(CASES[case]).fit(short, y)
     assert_same(model, other)
-    assert_equal_items(other.predict(short), model.predict(X))
-    assert other.score(short, y) == model.score(X, y)
-    if hasattr(model, "decision_function"):
-        decisions = other.decision_function(short), model.decision_function(X)
-        for one, two in zip(*decisions, strict=True):
-            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-9)
+    predicted = model.predict(plain)
+    assert all(map(np.array_equal, other.predict(short), predicted))
+    assert other.score(short, y) == model.score(plain, y)
+    decisions = other.decision_function(short), model.decision_function(plain)
+    for one, two in zip(*decisions, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-9)
     # one at a time, as in serving
-    first = short[:1] if kind in ("rows", "sets", "closed") else [short[0]]
-    assert_equal_items(other.predict(first), model.predict(X)[:1])
+    assert np.array_equal(other.predict(short[:1])[0], predicted[0])
     if "callable" not in case:
         assert_same(pickle.loads(pickle.dumps(other)), model)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "gdmm" not in case])
 def test_a_warm_start_knows_equal_numbers_of_another_type(case):
-    rows, dtype = Rows(60), (np.float32, np.float16)[len(case) % 2]
-    estimator, kind = CASES[case]
-    y = rows.target(kind)
-    given = [rows.given(kind, X) for X in (rows.X, rows.X.astype(dtype))]
-    for first, second in (given, given[::-1]):
-        model = clone(estimator).set_params(warm_start=True, tol=0.1).fit(first, y)
+    (X, y), dtype = data(case), (np.float32, np.float16)[len(case) % 2]
+    short = of_features(X, lambda x: x.astype(dtype))
+    for first, second in ((X, short), (short, X)):
+        model = clone(CASES[case]).set_params(warm_start=True, tol=0.1).fit(first, y)
         model.set_params(tol=0.01).fit(second, y)
-        fresh = clone(estimator).set_params(tol=0.01).fit(second, y)
+        fresh = clone(CASES[case]).set_params(tol=0.01).fit(second, y)
         assert model.primal_objective_ <= fresh.primal_objective_ * 1.02
         assert model.n_oracle_calls_ > 0
-    spoilt = rows.X.astype(dtype)
-    spoilt[0, 0] += 1
+    spoilt = of_features(X, lambda x: x.astype(dtype) + np.eye(*x.shape, dtype=dtype))
     with pytest.raises(ValueError, match="X|the kernel"):
-        model.fit(rows.given(kind, spoilt), y)
+        model.fit(spoilt, y)
+
+
+RAW = {"standardize": False, "random_state": 0, "max_iter": 2}
+LARGE = {
+    "rows": StructSVMClassifier(**RAW),
+    "sequences": SequenceTagger(random_state=0, max_iter=2),
+    "lists": SequenceTagger(random_state=0, max_iter=2),
+    "gdmm": SequenceTagger(solver="gdmm", random_state=0, max_iter=2),
+    "trees": TreeTagger(random_state=0, max_iter=2),
+    "graphs": SegmentationModel(random_state=0, max_iter=2),
+    "sets": MultilabelPairwise(**RAW),
+    "hierarchy": HierarchicalMultilabel(hierarchy=[(0, 1)], **RAW),
+}
 
 
 @cache
 def many_rows(sparse):
-    """Rows that take 32 MB in double precision."""
-    rows = Rows(4_000, p=1_000, length=8)
-    if sparse:
-        rows.X *= np.random.default_rng(1).random(rows.X.shape) < 0.6
-    return rows
+    """Rows that take 32 MB in double precision, and their labels."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(4000, 1000)), 1)
+    return X * (rng.random(X.shape) < 0.6) if sparse else X, rng.integers(3, size=4000)
+
+
+def of_eight(kind, X, y):
+    """Rows and their labels as what an estimator of this kind takes, of eight rows."""
+    if kind == "rows":
+        return X, y
+    if kind in ("sets", "hierarchy"):
+        sets = np.eye(3, dtype=int)[y]
+        sets[:, 0] = 1  # which is above another
+        return X, sets
+    if kind in ("sequences", "gdmm"):
+        return RaggedArray(X, np.arange(0, 4001, 8)), list(y.reshape(-1, 8))
+    pieces, nodes = [X[i : i + 8] for i in range(0, 4000, 8)], np.arange(8)
+    edges = {
+        "trees": nodes // 2 - (nodes == 0),
+        "graphs": np.stack([nodes[:-1], nodes[1:]], axis=1),
+    }
+    return [(x, edges[kind]) if kind in edges else x for x in pieces], list(y.reshape(-1, 8))
 
 
 @pytest.mark.parametrize(
-    ("case", "form"),
+    ("kind", "form"),
     [
         pytest.param(*pair, marks=[pytest.mark.slow] * (number % 2))
         for number, pair in enumerate(
-            in_turn(
-                [name for name in CASES if name not in KERNELS],
-                ["mapped float32", "CSR float32", "mapped float16", "float32"],
-                2,
-            )
+            in_turn(LARGE, ["mapped float32", "CSR float32", "mapped float16", "float32"], 2)
         )
     ],
 )
-def test_fit_and_predict_copy_no_features(case, form, tmp_path):
-    rows, (estimator, kind) = many_rows(sparse="CSR" in form), CASES[case]
-    X, y = FORMS[form](rows.X, tmp_path), rows.target(kind)
+def test_fit_and_predict_copy_no_features(kind, form, tmp_path):
+    X, y = many_rows(sparse="CSR" in form)
+    X = FORMS[form](X, tmp_path)
     n_bytes = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
-    short = rows.given(kind, X)
-    estimator = clone(estimator).set_params(max_iter=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        tracemalloc.start()
-        try:
-            estimator.fit(short, y)
-            fit = tracemalloc.get_traced_memory()[1]
-            tracemalloc.reset_peak()
-            estimator.predict(short)
-            predict = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+    (short, y), estimator = of_eight(kind, X, y), clone(LARGE[kind])
     # the features in double precision would be 32 MB; sparse pieces have to be stacked
     stacked = n_bytes if "CSR" in form and kind in ("lists", "trees", "graphs") else 0
-    assert fit < 6e6 + 0.15 * n_bytes + stacked
-    assert predict < 6e6 + 0.15 * n_bytes + stacked
+    tracemalloc.start()
+    try:
+        for call in (lambda: estimator.fit(short, y), lambda: estimator.predict(short)):
+            tracemalloc.reset_peak()
+            call()
+            assert tracemalloc.get_traced_memory()[1] < 6e6 + 0.15 * n_bytes + stacked
+    finally:
+        tracemalloc.stop()

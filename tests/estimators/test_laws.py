@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.fits import FITS, KINDS
+from helpers.fits import FITS, KINDS, of_features
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -80,13 +80,6 @@ def test_the_order_of_samples_and_threads_change_no_optimum(name):
         same(getattr(other.set_params(n_jobs=50), method)(X), answers)
 
 
-def sparse(X):
-    """The same features as CSR matrices."""
-    if isinstance(X, np.ndarray):
-        return sp.csr_array(X)
-    return [(sp.csr_array(x[0]), *x[1:]) if isinstance(x, tuple) else sp.csr_array(x) for x in X]
-
-
 @pytest.mark.parametrize(
     "name", [name for name in FITS if name not in BY_ITSELF and "scaled" not in name]
 )
@@ -94,10 +87,13 @@ def test_sparse_features_are_dense_ones(name):
     """Scaled columns are centred if they are dense; that is tested with them."""
     X, y = FITS[name].data()
     given = {"standardize": False} if "standardize" in make(name).get_params() else {}
-    dense, thin = (make(name, **PRECISE, **given).fit(rows, y) for rows in (X, sparse(X)))
+    dense, thin = (
+        make(name, **PRECISE, **given).fit(rows, y) for rows in (X, of_features(X, sp.csr_array))
+    )
     bracket(dense, thin)
     for method in {"predict", "decision_function"} & set(dir(dense)):
-        for a, b in zip(getattr(dense, method)(X), getattr(dense, method)(sparse(X)), strict=True):
+        found = getattr(dense, method)(of_features(X, sp.csr_array))
+        for a, b in zip(getattr(dense, method)(X), found, strict=True):
             if method == "predict" and not isinstance(dense, RankingSVM):
                 np.testing.assert_array_equal(a, b)
             else:
@@ -186,11 +182,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
     with pytest.raises(NotFittedError):
         new.score(X, y)
     if name not in BY_ITSELF:
-        double = X
-        for i in range(len(X)):
-            if not isinstance(X, np.ndarray):
-                double = changed(double, i, lambda x: np.hstack([x, x]))
-        double = np.hstack([X, X]) if isinstance(X, np.ndarray) else double
+        double = of_features(X, lambda x: np.hstack([x, x]))
         with pytest.raises(ValueError, match=r"\d+ features, but \w+ is expecting \d+ features"):
             model.predict(double)
 

@@ -155,6 +155,13 @@ def strings(n=40):
     return make_digit_strings(n, random_state=0)
 
 
+def of_features(X, change):
+    """The same data, with the features of each sample changed."""
+    if isinstance(X, np.ndarray):
+        return change(X)
+    return [(change(x[0]), *x[1:]) if isinstance(x, tuple) else change(x) for x in X]
+
+
 RBF = {"kernel": "rbf", "gamma": 0.5}
 FEW_ROWS = {**RBF, "kernel_cache": 0.002}  # MiB: not all rows of the kernel matrix are kept
 BOX = {"bounds": (-0.3, 0.4)}

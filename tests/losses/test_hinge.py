@@ -1,15 +1,14 @@
 """Batches: padding, ragged lists, types of numbers, threads, and what is refused."""
 
-import copy
 import itertools
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import joblib
 import numpy as np
 import pytest
 from helpers.graphs import grid_edges
-from sklearn.base import clone
 
 from sskit.losses import StructuredHinge
 
@@ -44,56 +43,42 @@ def test_padded_is_ragged(shared, with_mask):
     unary, tables, labels = ragged_chains()
     hinge = StructuredHinge(loss="hamming")
     table = np.random.default_rng(1).standard_normal((K, K))
-    weights = np.arange(6.0)
     ragged = hinge.evaluate(unary, table if shared else tables, labels)
     given = {"mask": MASK} if with_mask else {}
     # what stands at padding is not looked at
-    again = hinge.evaluate(
-        padded(unary, np.nan),
-        table if shared else padded(tables, np.nan, 6),
-        padded(labels, -100 if not with_mask else 77),
-        **given,
-    )
+    wide, pairwise = padded(unary, np.nan), table if shared else padded(tables, np.nan, 6)
+    again = hinge.evaluate(wide, pairwise, padded(labels, 77 if with_mask else -100), **given)
     np.testing.assert_array_equal(again.losses, ragged.losses)
     assert again.losses[4] == 0.0
-    a, b = ragged.gradients(weights), again.gradients(weights)
+    a, b = ragged.gradients(np.arange(6.0)), again.gradients(np.arange(6.0))
     np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
     np.testing.assert_array_equal(b[1], a[1] if shared else padded(a[1], 0.0, 6))
     np.testing.assert_array_equal(again.labels, padded(ragged.labels, -100))
     np.testing.assert_array_equal(again.completed, padded(ragged.completed, -100))
-
-
-def test_padded_is_ragged_without_labels():
-    unary, tables, _ = ragged_chains()
-    hinge = StructuredHinge()
-    unary_padded, tables_padded = padded(unary, np.nan), padded(tables, np.nan, 6)
     for method, fill in (("decode", -100), ("max_marginals", 0.0), ("marginals", 0.0)):
-        ragged = getattr(hinge, method)(unary, tables)
-        assert [len(x) for x in ragged] == list(LENGTHS)
-        again = getattr(hinge, method)(unary_padded, tables_padded, mask=MASK)
-        np.testing.assert_array_equal(again, padded(ragged, fill))
+        found = getattr(hinge, method)(unary, table if shared else tables)
+        assert [len(x) for x in found] == list(LENGTHS)
+        if with_mask:
+            again = getattr(hinge, method)(wide, pairwise, mask=MASK)
+            np.testing.assert_array_equal(again, padded(found, fill))
 
 
 @pytest.mark.parametrize("structure", ["tree", "graph"])
 def test_padded_graphs_are_ragged(structure):
-    rng = np.random.default_rng(0)
+    rng, sizes = np.random.default_rng(0), (3, 2, 2)
     edges = [np.array([[0, 1], [2, 1]]), np.zeros((0, 2), dtype=int), np.array([[1, 0]])]
     if structure == "graph":
         edges[0] = np.array([[0, 1], [2, 1], [2, 0]])
-    sizes = (3, 2, 2)
     unary = [rng.standard_normal((t, K)) for t in sizes]
     tables = [rng.standard_normal((len(e), K, K)) for e in edges]
     labels = [np.array([0, -100, 2]), np.array([1, -100]), np.array([0, 0])]
     hinge = StructuredHinge(structure)
     ragged = hinge.evaluate(unary, tables, labels, edges=edges)
-    mask = np.arange(7) < np.array(sizes)[:, np.newaxis]
-    again = hinge.evaluate(
-        padded(unary, np.nan),
-        padded(tables, np.nan, 4),
-        padded(labels, -100),
-        edges=padded(edges, -1, 4),
-        mask=mask,
-    )
+    given = {
+        "edges": padded(edges, -1, 4), "mask": np.arange(7) < np.array(sizes)[:, np.newaxis],
+    }  # fmt: skip
+    wide = padded(unary, np.nan), padded(tables, np.nan, 4)
+    again = hinge.evaluate(*wide, padded(labels, -100), **given)
     np.testing.assert_array_equal(again.losses, ragged.losses)
     assert ragged.completed[1][1] == unary[1][1].argmax()
     a, b = ragged.gradients(), again.gradients()
@@ -106,15 +91,9 @@ def test_padded_graphs_are_ragged(structure):
     np.testing.assert_array_equal(one.losses, all_.losses)
     for x, y in zip(one.gradients()[1], all_.gradients()[1], strict=True):
         np.testing.assert_allclose(x, y.sum(axis=0))
-    if structure == "tree":
-        for method in ("max_marginals", "marginals"):
-            np.testing.assert_array_equal(
-                getattr(hinge, method)(
-                    padded(unary, np.nan), padded(tables, np.nan, 4), mask=mask,
-                    edges=padded(edges, -1, 4),
-                ),
-                padded(getattr(hinge, method)(unary, tables, edges=edges), 0.0),
-            )  # fmt: skip
+    for method in ("max_marginals", "marginals") if structure == "tree" else ():
+        found = getattr(hinge, method)(unary, tables, edges=edges)
+        np.testing.assert_array_equal(getattr(hinge, method)(*wide, **given), padded(found, 0.0))
 
 
 def test_a_label_at_the_end_is_hidden_inside_a_mask_and_padding_without_one():
@@ -137,112 +116,60 @@ def test_single_precision():
     unary, tables, labels = ragged_chains(dtype=np.float32)
     wide = [x.astype(np.float64) for x in unary], [x.astype(np.float64) for x in tables]
     for rescaling in ("margin", "slack"):
-        hinge = StructuredHinge(rescaling=rescaling)
-        table = tables[2][0]
+        hinge, table = StructuredHinge(rescaling=rescaling), tables[2][0]
         small = hinge.evaluate(unary, table, labels)
         large = hinge.evaluate(wide[0], table.astype(np.float64), labels)
-        assert small.losses.dtype == np.float32
-        assert large.losses.dtype == np.float64
+        assert (small.losses.dtype, large.losses.dtype) == (np.float32, np.float64)
         np.testing.assert_array_equal(small.losses, large.losses.astype(np.float32))
         a, b = small.gradients(), large.gradients()
         assert {x.dtype for x in (*a[0], a[1])} == {np.dtype(np.float32)}
         np.testing.assert_array_equal(a[1], b[1].astype(np.float32))
-        mixed = hinge.evaluate(unary, table.astype(np.float64), labels)
-        assert mixed.gradients()[0][0].dtype == np.float32
-        assert mixed.gradients()[1].dtype == np.float64
-    half = [x.astype(np.float16) for x in unary]
+        mixed = hinge.evaluate(unary, table.astype(np.float64), labels).gradients()
+        assert (mixed[0][0].dtype, mixed[1].dtype) == (np.float32, np.float64)
+    half, whole = [x.astype(np.float16) for x in unary], [x.round().astype(int) for x in unary]
     assert StructuredHinge().evaluate(half, tables, labels).losses.dtype == np.float32
-    whole = [x.round().astype(int) for x in unary]
     assert StructuredHinge().evaluate(whole, tables, labels).losses.dtype == np.float64
     for method in ("max_marginals", "marginals"):
-        np.testing.assert_allclose(
-            getattr(StructuredHinge(), method)(unary, tables)[0],
-            getattr(StructuredHinge(), method)(*wide)[0],
-            rtol=1e-5,
-        )
+        found = getattr(StructuredHinge(), method)(unary, tables)[0]
+        np.testing.assert_allclose(found, getattr(StructuredHinge(), method)(*wide)[0], rtol=1e-5)
 
 
-def many_graphs(structure):
-    """A batch, with all that goes with it."""
-    rng = np.random.default_rng(0)
-    n, m = 60, 12
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("structure", ["chain", "tree", "graph"])
+def test_threads_and_orders_of_arrays_change_no_bit(structure):
+    rng, n, m, given = np.random.default_rng(0), 60, 12, {}
     unary, labels = rng.standard_normal((n, m, K)), rng.integers(K, size=(n, m))
     labels[rng.random((n, m)) < 0.2] = -100
-    if structure == "chain":
-        return (unary, rng.standard_normal((n, m - 1, K, K)), labels), {}
+    edges = np.array([(u, v) for u in range(m) for v in range(u) if rng.random() < 0.5])
     if structure == "tree":
         edges = np.array([[rng.integers(v), v] for v in range(1, m)])
+    tables = rng.standard_normal((len(edges), K, K))
+    if structure == "chain":
+        tables = rng.standard_normal((n, m - 1, K, K))
     else:
-        edges = np.array([(u, v) for u in range(m) for v in range(u) if rng.random() < 0.5])
-    return (unary, rng.standard_normal((len(edges), K, K)), labels), {"edges": edges}
+        given = {"edges": edges}
 
-
-@pytest.mark.parametrize("structure", ["chain", "tree", "graph"])
-def test_threads_change_no_bit(structure):
-    arguments, given = many_graphs(structure)
-    results = []
-    for n_jobs in (None, 3, -1):
+    def results(n_jobs, *arguments):
         hinge = StructuredHinge(structure, n_jobs=n_jobs)
         found = hinge.evaluate(*arguments, **given)
         parts = [found.losses, found.labels, found.completed, *found.gradients()]
-        parts.append(hinge.decode(*arguments[:2], **given))
-        if structure in ("chain", "tree"):
-            parts += [
-                getattr(hinge, m)(*arguments[:2], **given) for m in ("max_marginals", "marginals")
-            ]
-        results.append(parts)
-    for parts in results[1:]:
-        for one, other in zip(results[0], parts, strict=True):
-            np.testing.assert_array_equal(one, other)
+        methods = ["decode"] + ["max_marginals", "marginals"] * (structure != "graph")
+        parts += [getattr(hinge, method)(*arguments[:2], **given) for method in methods]
+        return joblib.hash(list(map(np.ascontiguousarray, parts)))
 
-
-def test_threads_of_python_share_a_layer():
-    arguments, given = many_graphs("chain")
-    hinge = StructuredHinge(n_jobs=2)
-    expected = hinge.evaluate(*arguments, **given).losses
-    with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: hinge.evaluate(*arguments, **given).losses, range(20))
-    np.testing.assert_array_equal(list(found), [expected] * 20)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own():
-    arguments, given = many_graphs("chain")
-    hinge = StructuredHinge(n_jobs=2)
-    expected = hinge.evaluate(*arguments, **given).losses
-    child = os.fork()
-    if child == 0:  # pragma: no cover
-        same = np.array_equal(hinge.evaluate(*arguments, **given).losses, expected)
-        os._exit(0 if same else 1)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-def test_nothing_is_modified():
-    arguments, given = many_graphs("graph")
-    before = copy.deepcopy((arguments, given))
-    StructuredHinge("graph").evaluate(*arguments, **given).gradients()
-    for one, other in zip(before[0], arguments, strict=True):
-        np.testing.assert_array_equal(one, other)
-    frozen = [x.copy() for x in arguments]
-    for x in frozen:
+    arguments = unary, tables, labels
+    before, expected = joblib.hash(arguments), results(None, *arguments)
+    for x in arguments:
         x.flags.writeable = False
-    assert StructuredHinge("graph").evaluate(*frozen, **given).losses.shape == (60,)
-    strange = [np.asfortranarray(x) for x in arguments]
-    np.testing.assert_array_equal(
-        StructuredHinge("graph").evaluate(*strange, **given).losses,
-        StructuredHinge("graph").evaluate(*arguments, **given).losses,
-    )
-
-
-def test_it_is_a_parametrised_object():
-    hinge = StructuredHinge("graph", loss="hamming", n_jobs=2)
-    assert clone(hinge).get_params() == hinge.get_params()
-    assert pickle.loads(pickle.dumps(hinge)).get_params() == hinge.get_params()
-    assert "structure='graph'" in repr(hinge)
-    found = StructuredHinge().evaluate(np.zeros((1, 2, 2)), np.zeros((2, 2)), [[0, 1]])
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again.gradients()[0], found.gradients()[0])
+    with ThreadPoolExecutor(4) as pool:  # which share a layer
+        assert set(pool.map(lambda _: results(2, *arguments), range(20))) == {expected}
+    assert results(-1, *map(np.asfortranarray, arguments)) == expected
+    assert joblib.hash(arguments) == before
+    if hasattr(os, "fork") and structure == "chain":  # a forked process has threads of its own
+        child = os.fork()
+        if child == 0:  # pragma: no cover
+            os._exit(0 if results(2, *arguments) == expected else 1)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_empty_batches():
@@ -270,49 +197,41 @@ def test_empty_batches():
 
 
 def test_forbidden_transitions_are_never_taken():
-    rng = np.random.default_rng(0)
-    table = np.zeros((3, 3))
+    rng, table, hinge = np.random.default_rng(0), np.zeros((3, 3)), StructuredHinge()
     table[0, 2] = -np.inf  # "inside" after "outside"
     unary = rng.standard_normal((20, 8, 3)) + [0, 0, 1]
-    hinge = StructuredHinge()
     decoded = hinge.decode(unary, table)
-    assert not ((decoded[:, :-1] == 0) & (decoded[:, 1:] == 2)).any()
     labels = decoded.copy()
     labels[:, 3] = -100
     found = hinge.evaluate(unary, table, labels)
-    assert np.isfinite(found.losses).all()
-    for y in (found.labels, found.completed):
+    assert np.isfinite(found.losses).all() and np.isfinite(found.gradients()[1]).all()
+    for y in (decoded, found.labels, found.completed):
         assert not ((y[:, :-1] == 0) & (y[:, 1:] == 2)).any()
-    assert np.isfinite(found.gradients()[1]).all()
     labels[3, 5:7] = 0, 2
-    with pytest.raises(ValueError, match="sequence 3: no labelling that agrees with labels"):
-        hinge.evaluate(unary, table, np.where(labels < 0, decoded, labels))
-    with pytest.raises(ValueError, match="sequence 3: no labelling that agrees with labels"):
-        hinge.evaluate(unary, table, labels)
-    unary[1, 2] = -np.inf
-    with pytest.raises(ValueError, match="sequence 1: no labelling is allowed"):
-        hinge.decode(unary, table)
-    with pytest.raises(ValueError, match="sequence 1: no labelling is allowed"):
-        hinge.marginals(unary, table)
-    with pytest.raises(ValueError, match="sequence 1: no labelling that agrees"):
-        hinge.evaluate(unary, table, np.zeros((20, 8), dtype=int))
-    edges = [(t, t + 1) for t in range(7)]
+    zeros, none = np.zeros((20, 8), dtype=int), unary.copy()
+    none[1, 2] = -np.inf
+    full, agrees = np.where(labels < 0, decoded, labels), "no labelling that agrees with labels"
+    for call, message in (
+        (
+            lambda: hinge.evaluate(unary, table, np.where(labels < 0, decoded, labels)),
+            f"3: {agrees}",
+        ),
+        (lambda: hinge.evaluate(unary, table, labels), f"sequence 3: {agrees}"),
+        (lambda: hinge.decode(none, table), "sequence 1: no labelling is allowed"),
+        (lambda: hinge.marginals(none, table), "sequence 1: no labelling is allowed"),
+        (lambda: hinge.evaluate(none, table, zeros), f"sequence 1: {agrees}"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    edges, wide = [(t, t + 1) for t in range(7)], np.zeros((1, 225, 3))
     for structure, pairs in (("tree", edges), ("graph", [*edges, (7, 0)])):
-        hinge = StructuredHinge(structure)
-        with pytest.raises(ValueError, match=f"{structure} 1: .*(allowed|forbidden)"):
-            hinge.evaluate(unary, table, np.full((20, 8), -100), edges=pairs)
-        with pytest.raises(
-            ValueError, match=f"{structure} 1: no labelling that agrees with labels"
-        ):
-            hinge.evaluate(unary, table, np.zeros((20, 8), dtype=int), edges=pairs)
-    # too wide for elimination
-    edges = grid_edges(15, 15)
-    unary, labels = np.zeros((1, 225, 3)), np.full((1, 225), -100)
-    unary[0, 7] = -np.inf
+        for y, message in ((zeros - 100, ".*(allowed|forbidden)"), (zeros, agrees)):
+            with pytest.raises(ValueError, match=f"{structure} 1: {message}"):
+                StructuredHinge(structure).evaluate(none, table, y, edges=pairs)
+    wide[0, 7] = -np.inf  # too wide for elimination
+    given = {"edges": grid_edges(15, 15), "mask": np.ones((1, 225), dtype=bool)}
     with pytest.raises(ValueError, match="graph 0: .*(allowed|forbidden)"):
-        StructuredHinge("graph").evaluate(
-            unary, np.zeros((3, 3)), labels, edges=edges, mask=np.ones((1, 225), dtype=bool)
-        )
+        StructuredHinge("graph").evaluate(wide, np.zeros((3, 3)), np.full((1, 225), -100), **given)
 
 
 def nan_at(array, *place, value=np.nan):
@@ -400,13 +319,16 @@ def test_what_is_refused(parameters, arguments, given, message):
 
 
 def test_what_is_refused_elsewhere():
-    for method in ("max_marginals", "marginals"):
-        with pytest.raises(ValueError, match=f"^{method} is for chains and trees"):
-            getattr(StructuredHinge("graph"), method)(U, A, edges=PATH)
-    found = StructuredHinge().evaluate(U, A, Y)
-    with pytest.raises(ValueError, match=r"weights must have shape \(2,\), got \(3,\)"):
-        found.gradients(np.ones(3))
-    with pytest.raises(ValueError, match="sequence 0, token 0: labels has 5"):
-        StructuredHinge().evaluate(U, A, Y + 5)
-    with pytest.raises(ValueError, match="sequence 1, token 2: unary has nan"):
-        StructuredHinge(n_jobs=2).decode(nan_at(U, 1, 2, 0), A)
+    found = pickle.loads(pickle.dumps(StructuredHinge().evaluate(U, A, Y)))
+    assert found.gradients()[0].shape == U.shape
+    graph = StructuredHinge("graph")
+    for call, message in (
+        (lambda: graph.max_marginals(U, A, edges=PATH), "^max_marginals is for chains and trees"),
+        (lambda: graph.marginals(U, A, edges=PATH), "^marginals is for chains and trees"),
+        (lambda: found.gradients(np.ones(3)), r"weights must have shape \(2,\), got \(3,\)"),
+        (lambda: StructuredHinge().evaluate(U, A, Y + 5), "sequence 0, token 0: labels has 5"),
+        (lambda: StructuredHinge(n_jobs=2).decode(nan_at(U, 1, 2, 0), A),
+         "sequence 1, token 2: unary has nan"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            call()

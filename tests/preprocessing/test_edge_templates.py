@@ -11,7 +11,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
 from sskit.preprocessing import TokenTransformer
-from sskit.utils import RaggedArray
 
 WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "barks"]]
 DICTS = [[{"w": word, "n": len(word)} for word in sentence] for sentence in WORDS]
@@ -40,6 +39,9 @@ def test_strings_are_joined():
         [{"+w[-1]|w[0]=a|dog": 1.0}, {"+w[-1]|w[0]=dog|barks": 1.0}],
     ]
     assert rows("+w[-1]|w[0]") == rows(["w[-1]|w[0]"])
+    # brackets belong to the attribute but the last
+    X = [[{"w[0]": "a"}, {"w[0]": "b"}]]
+    assert rows("w[0][-1]|w[0][0]", X)[0] == [{"+w[0][-1]|w[0][0]=a|b": 1.0}]
 
 
 def test_numbers_are_multiplied_and_missing_terms_leave_out():
@@ -57,11 +59,6 @@ def test_tokens_of_other_kinds():
     assert rows("[-1]", WORDS, CountVectorizer())[2][0] == {"+[-1]=a": 1.0}
 
 
-def test_brackets_belong_to_the_attribute_but_the_last():
-    X = [[{"w[0]": "a"}, {"w[0]": "b"}]]
-    assert rows("w[0][-1]|w[0][0]", X)[0] == [{"+w[0][-1]|w[0][0]=a|b": 1.0}]
-
-
 def test_unseen_combinations_are_left_out():
     transformer = TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]").fit(DICTS)
     features, edges = transformer.transform([[{"w": "dog"}, {"w": "the"}], []])[0]
@@ -73,13 +70,6 @@ def test_unseen_combinations_are_left_out():
     np.testing.assert_array_equal(
         again.transform(DICTS)[0][1].toarray(), transformer.transform(DICTS)[0][1].toarray()
     )
-
-
-def test_without_edges_nothing_changes():
-    transformer = TokenTransformer(DictVectorizer()).fit(DICTS)
-    assert isinstance(transformer.transform(DICTS), RaggedArray)
-    with pytest.raises(ValueError, match="edges is None"):
-        transformer.get_edge_feature_names_out()
 
 
 def test_bad_templates():
@@ -95,11 +85,10 @@ def test_bad_templates():
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             TokenTransformer(DictVectorizer(), edges=edges).fit(DICTS)
-
-
-def test_bad_tokens():
     with pytest.raises(TypeError, match=r"X\[0\]\[0\] is a ndarray: edges are made of tokens"):
         TokenTransformer(StandardScaler(), edges="w[0]").fit([np.ones((3, 2))])
     hasher = TokenTransformer(FeatureHasher(8, input_type="string"), edges="w[0]")
     with pytest.raises(NotFittedError):
         hasher.transform([[["w=a"], ["w=b"]]])
+    with pytest.raises(ValueError, match="edges is None"):
+        TokenTransformer(DictVectorizer()).fit(DICTS).get_edge_feature_names_out()

@@ -113,23 +113,6 @@ def test_weights_of_graphs():
     np.testing.assert_allclose(held_out[3][0], own.predict_proba(X[3][0]))
 
 
-def test_as_scikit_learn_has_it():
-    X, y = graphs(20)
-    maker = NodeProbabilities(LogisticRegression(C=0.3), cv=4)
-    assert clone(maker).get_params()["estimator__C"] == 0.3
-    with joblib.parallel_config("threading"):
-        both = clone(maker).set_params(n_jobs=2).fit_transform(X, y)
-    for found, expected in zip(both, maker.fit_transform(X, y), strict=True):
-        np.testing.assert_array_equal(found[0], expected[0])
-    again = pickle.loads(pickle.dumps(maker))
-    np.testing.assert_array_equal(again.transform(X)[5][0], maker.transform(X)[5][0])
-    pipeline = make_pipeline(maker, SegmentationModel(random_state=0))
-    grid = {"nodeprobabilities__estimator__C": [0.1, 1.0], "segmentationmodel__lam": [1.0]}
-    search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
-    assert search.score(X, y) > 0.5
-    assert pipeline.fit(X, y)[:-1].get_feature_names_out()[0] == "probability_0"
-
-
 def test_bad_input():
     for options, change, error, message in [
         ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),
@@ -152,3 +135,17 @@ def test_bad_input():
         maker = NodeProbabilities(GaussianNB()).fit(*graphs())
         with pytest.raises(ValueError, match="3 features.*NodeProbabilities is expecting 2"):
             maker.transform([(load_iris().data[:4, :3], EDGES, None)])
+
+
+def test_pipelines_copies_and_threads():
+    X, y = graphs(20)
+    maker = NodeProbabilities(LogisticRegression(C=0.3), cv=4)
+    with joblib.parallel_config("threading"):
+        both = clone(maker).set_params(n_jobs=2).fit_transform(X, y)
+    for found, expected in zip(both, maker.fit_transform(X, y), strict=True):
+        np.testing.assert_array_equal(found[0], expected[0])
+    again = pickle.loads(pickle.dumps(maker))
+    np.testing.assert_array_equal(again.transform(X)[5][0], maker.transform(X)[5][0])
+    pipeline = make_pipeline(maker, SegmentationModel(random_state=0))
+    grid = {"nodeprobabilities__estimator__C": [0.1, 1.0], "segmentationmodel__lam": [1.0]}
+    assert GridSearchCV(pipeline, grid, cv=2).fit(X, y).score(X, y) > 0.5

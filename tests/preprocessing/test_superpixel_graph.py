@@ -51,12 +51,8 @@ def test_is_a_triple_and_one_object(tmp_path):
     for a, b in zip(again, graph, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(again.segments, SEGMENTS)
-
-
-def test_graph_without_edges():
-    graph = SuperpixelGraph([[1.0]], np.empty((0, 2), int), np.empty((0, 3)), [[0, 0]])
-    assert graph.edges.shape == (0, 2)
-    assert graph.pixel_mask(["a"]).tolist() == [["a", "a"]]
+    lone = SuperpixelGraph([[1.0]], np.empty((0, 2), int), np.empty((0, 3)), [[0, 0]])
+    assert lone.edges.shape == (0, 2) and lone.pixel_mask(["a"]).tolist() == [["a", "a"]]
 
 
 def test_majority():
@@ -124,9 +120,6 @@ def test_bad_parts():
     ]:
         with pytest.raises(ValueError, match=message):
             make_graph(**changes)
-
-
-def test_bad_labels():
     with pytest.raises(ValueError, match=r"mask has shape \(3, 2\) but the image has \(2, 3\)"):
         make_graph().node_labels(SEGMENTS.T)
     for labels in (0, [0, 1], np.zeros((2, 3))):

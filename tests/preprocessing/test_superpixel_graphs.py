@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 from helpers.images import CountingGrid
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks, estimator_html_repr, get_tags
+from sklearn.utils import estimator_checks, get_tags
 
 from sskit.inputs.masks import as_rgb
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
@@ -31,8 +28,6 @@ def make_image(seed, size):
 
 
 IMAGES = [make_image(seed, size) for seed, size in enumerate(SIZES)]
-MASKS = [np.arange(size[1]) // (size[1] // 2) > 0 for size in SIZES]
-MASKS = [np.tile(row, (size[0], 1)) for row, size in zip(MASKS, SIZES, strict=True)]
 
 
 def make(**changes):
@@ -138,56 +133,14 @@ def test_parts_can_be_left_out():
         assert len(edge_names) == n_edge_features
 
 
-def test_forms_of_one_image():
-    """Bytes, words, floats, rows of lists, arrays of images: the same picture, the same graph."""
-    image = IMAGES[0]
-    expected = make().fit_transform([image])
-    for same in (
-        [image / 255],
-        [(image / np.float32(255)).astype(np.float32)],
-        [image.astype(np.uint16) * 257],
-        image[None],
-        (image,),
-        [image[:, ::-1][:, ::-1]],
-    ):
-        found = make().fit_transform(same)
-        np.testing.assert_array_equal(found[0].segments, expected[0].segments)
-        np.testing.assert_allclose(found[0].features, expected[0].features, atol=0.02)
-    objects = np.empty(1, dtype=object)
-    objects[0] = image
-    assert_same_graphs(make().fit_transform(objects), expected)
-
-
-def test_grey_images():
-    grey = [image[..., 0] for image in IMAGES]
-    found = make().fit_transform(grey)
-    assert [graph.shape for graph in found] == SIZES
-    assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
-    square = np.stack([image[:20, :20, 0] for image in IMAGES])
-    assert make().fit_transform(square).shape == (4,)
-
-
-def test_small_images():
-    for size in [(1, 1), (1, 7), (5, 2)]:
-        graph = make().fit_transform([make_image(0, size)])[0]
-        assert graph.areas.sum() == size[0] * size[1]
-        assert np.isfinite(graph.features).all()
-        assert len(graph.edges) == len(graph.edge_features)
-
-
-def test_flat_images_have_few_words():
-    superpixels = make().fit([np.zeros((20, 20), np.uint8), np.ones((20, 20))])
-    assert superpixels.color_words_.shape == (2, 3)
-    assert superpixels.texture_words_.shape == (1, 128)
-    graph = superpixels.transform([np.full((20, 20), 0.9)])[0]
-    assert graph.features.shape[1] == len(superpixels.get_feature_names_out()) == 1 + 3 * 7
-
-
 def test_seed_decides(fitted, graphs):
     # and unseen images do not change the words
     assert_same_graphs(fitted.transform(IMAGES[2:]), graphs[2:])
     assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
-    assert_same_graphs(make().fit_transform(IMAGES), graphs)
+    with joblib.parallel_config("threading"):
+        # more workers than there are images and than joblib can count
+        for n_jobs in (None, 2, 10**30):
+            assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
     again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
     np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
     other = make(random_state=1).fit(IMAGES)
@@ -195,23 +148,10 @@ def test_seed_decides(fitted, graphs):
     # Leaving colours out does not change which textures are sampled.
     alone = make(n_color_words=0).fit(IMAGES)
     np.testing.assert_array_equal(alone.texture_words_, fitted.texture_words_)
-
-
-def test_workers(graphs):
-    with joblib.parallel_config("threading"):
-        # two, and more than there are images and than joblib can count
-        for n_jobs in (2, 10**30):
-            assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
-
-
-def test_input_is_not_modified():
-    images = [image.copy() for image in IMAGES]
-    images.append(images[0] / 255)
-    float_image = images[-1].copy()
-    make().fit_transform(images)
-    np.testing.assert_array_equal(images[-1], float_image)
-    for image, expected in zip(images, IMAGES, strict=False):
-        np.testing.assert_array_equal(image, expected)
+    assert not get_tags(fitted).input_tags.two_d_array
+    assert_same_graphs(pickle.loads(pickle.dumps(fitted)).transform(IMAGES), graphs)
+    with config_context(transform_output="pandas"):
+        assert_same_graphs(fitted.transform(IMAGES), graphs)
 
 
 def test_segmenter(tmp_path):
@@ -220,19 +160,33 @@ def test_segmenter(tmp_path):
     assert graph.areas.tolist() == [100, 100, 100, 100, 100, 100, 40, 40, 40]
     assert len(graph.edges) == 12
     assert log.read_text() == "x"
+    shape = r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)"
+    for segmenter, error, message in [
+        ("slic", TypeError, "'segmenter' .* must be a callable or None. Got 'slic'"),
+        (lambda image: np.zeros((2, 2), int), ValueError, shape),
+        (lambda image: image[..., 0], ValueError, r"for X\[0\], got float32"),
+    ]:
+        with pytest.raises(error, match=message):
+            make(segmenter=segmenter).fit_transform(IMAGES)
 
 
-def test_is_an_estimator(fitted, graphs):
-    copy = clone(fitted).set_params(n_segments=5)
-    assert copy.n_segments == 5
-    assert not hasattr(copy, "color_words_")
-    assert fitted.n_segments == 12
-    assert "SuperpixelGraphs" in estimator_html_repr(fitted)
-    assert not get_tags(fitted).input_tags.two_d_array
-    assert not hasattr(fitted, "set_output")
-    assert_same_graphs(pickle.loads(pickle.dumps(fitted)).transform(IMAGES), graphs)
-    with config_context(transform_output="pandas"):
-        assert_same_graphs(fitted.transform(IMAGES), graphs)
+def test_before_and_after_fits_that_fail(fitted):
+    rgb = as_rgb(np.array([[0, 255], [51, 102]], dtype=np.uint8))
+    assert rgb.dtype == np.float32
+    np.testing.assert_allclose(rgb[..., 2], [[0, 1], [0.2, 0.4]])
+    floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
+    assert not np.shares_memory(as_rgb(floats), floats)
+    new = make()
+    for call in (
+        new.get_feature_names_out, new.get_edge_feature_names_out, lambda: new.transform(IMAGES),
+    ):  # fmt: skip
+        with pytest.raises(NotFittedError):
+            call()
+    words = fitted.color_words_
+    for superpixels in (new, fitted):
+        with pytest.raises(ValueError, match=r"X\[1\] must be an image"):
+            superpixels.fit([GOOD, GOOD[:0]])
+    assert not hasattr(new, "color_words_") and fitted.color_words_ is words
 
 
 @pytest.mark.parametrize(
@@ -246,50 +200,6 @@ def test_is_an_estimator(fitted, graphs):
 def test_convention_of_scikit_learn(name):
     """The checks that need no data: those with data give matrices, not images."""
     getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
-
-
-class NodeClassifier(BaseEstimator):
-    """A stand-in for a segmentation model: each superpixel by itself."""
-
-    def __init__(self, C=1.0):
-        self.C = C
-
-    def fit(self, X, y):
-        labels = [graph.node_labels(mask) for graph, mask in zip(X, y, strict=True)]
-        self.inner_ = LogisticRegression(C=self.C)
-        self.inner_.fit(np.vstack([graph.features for graph in X]), np.concatenate(labels))
-        return self
-
-    def predict(self, X):
-        masks = np.empty(len(X), dtype=object)
-        masks[:] = [graph.pixel_mask(self.inner_.predict(graph.features)) for graph in X]
-        return masks
-
-    def score(self, X, y):
-        return np.mean([np.mean(a == b) for a, b in zip(self.predict(X), y, strict=True)])
-
-
-def test_pipeline_from_images_to_masks(tmp_path):
-    pipeline = make_pipeline(make(), NodeClassifier(), memory=str(tmp_path))
-    grid = {"nodeclassifier__C": [0.1, 10.0], "superpixelgraphs__n_segments": [4, 12]}
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(IMAGES, MASKS)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_score_ > 0.9
-    assert [mask.shape for mask in search.predict(IMAGES)] == SIZES
-
-
-def test_before_fit():
-    for call in (
-        make().get_feature_names_out, make().get_edge_feature_names_out,
-        lambda: make().transform(IMAGES),
-    ):  # fmt: skip
-        with pytest.raises(NotFittedError):
-            call()
-    rgb = as_rgb(np.array([[0, 255], [51, 102]], dtype=np.uint8))
-    assert rgb.dtype == np.float32
-    np.testing.assert_allclose(rgb[..., 2], [[0, 1], [0.2, 0.4]])
-    floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
-    assert not np.shares_memory(as_rgb(floats), floats)
 
 
 GOOD = np.zeros((4, 4, 3))
@@ -355,29 +265,6 @@ def test_bad_parameters(fitted, parameter, value, message):
         changed.transform(IMAGES)
 
 
-def test_bad_segmenter():
-    for segmenter, error, message in [
-        ("slic", TypeError, "'segmenter' .* must be a callable or None. Got 'slic'"),
-        (lambda image: np.zeros((2, 2), int), ValueError,
-         r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)"),
-        (lambda image: image[..., 0], ValueError, r"for X\[0\], got float32"),
-    ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            make(segmenter=segmenter).fit_transform(IMAGES)
-
-
-def test_failed_fit_leaves_nothing_or_the_old():
-    superpixels = make()
-    with pytest.raises(ValueError, match=r"X\[1\] must be an image"):
-        superpixels.fit([GOOD, GOOD[:0]])
-    assert not hasattr(superpixels, "color_words_")
-    superpixels.fit(IMAGES)
-    words = superpixels.color_words_
-    with pytest.raises(ValueError, match="from nan"):
-        superpixels.fit([GOOD + np.nan])
-    assert superpixels.color_words_ is words
-
-
 @pytest.mark.realdata
 @pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
 def test_horses_are_told_from_the_background():
@@ -385,23 +272,63 @@ def test_horses_are_told_from_the_background():
 
     train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
     superpixels = SuperpixelGraphs(n_color_words=64, n_texture_words=64, random_state=0)
-    pipeline = make_pipeline(superpixels, NodeClassifier()).fit(train.data, train.target)
-    graphs = superpixels.transform(test.data)
-    pairs = list(zip(graphs, test.target, strict=True))
-    n_pixels = sum(mask.size for mask in test.target)
-    right = sum(np.sum(graph.pixel_mask(graph.node_labels(mask)) == mask) for graph, mask in pairs)
-    assert right / n_pixels > 0.955  # superpixels of 150 pieces can do so much, and no more
-    found = pipeline.predict(test.data)
-    right = sum(np.sum(a == b) for a, b in zip(found, test.target, strict=True))
-    background = sum(np.sum(mask == 0) for mask in test.target)
-    assert background / n_pixels < 0.75
-    assert right / n_pixels > 0.9
-    # Neighbours that are alike in colour more often have the same label.
+    learnt, graphs = superpixels.fit_transform(train.data), superpixels.transform(test.data)
+    labels = [graph.node_labels(mask) for graph, mask in zip(learnt, train.target, strict=True)]
+    rows = np.vstack([graph.features for graph in learnt])
+    inner = LogisticRegression().fit(rows, np.concatenate(labels))
     column = superpixels.get_edge_feature_names_out().tolist().index("color_near0_eta4")
-    alike, equal = [], []
-    for graph, mask in pairs:
+    possible, found, alike, equal = [], [], [], []
+    for graph, mask in zip(graphs, test.target, strict=True):
         labels = graph.node_labels(mask)
+        possible.append((graph.pixel_mask(labels) == mask).ravel())
+        found.append((graph.pixel_mask(inner.predict(graph.features)) == mask).ravel())
         alike.append(graph.edge_features[:, column])
         equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
+    # superpixels of 150 pieces can do so much, and no more
+    assert np.concatenate(possible).mean() > 0.955
+    background = np.mean(np.concatenate([mask.ravel() == 0 for mask in test.target]))
+    assert background < 0.75 and np.concatenate(found).mean() > 0.9
+    # Neighbours that are alike in colour more often have the same label.
     alike, equal = np.concatenate(alike), np.concatenate(equal)
     assert alike[equal].mean() > alike[~equal].mean() + 0.05
+
+
+def test_forms_of_images():
+    """Bytes, words, floats, grey ones, arrays of images: the same picture, the same graph."""
+    image, kept = IMAGES[0], [image.copy() for image in IMAGES]
+    expected = make().fit_transform([image])
+    for same in (
+        [image / 255],
+        [(image / np.float32(255)).astype(np.float32)],
+        [image.astype(np.uint16) * 257],
+        image[None],
+        (image,),
+        [image[:, ::-1][:, ::-1]],
+    ):
+        found = make().fit_transform(same)
+        np.testing.assert_array_equal(found[0].segments, expected[0].segments)
+        np.testing.assert_allclose(found[0].features, expected[0].features, atol=0.02)
+    objects = np.empty(1, dtype=object)
+    objects[0] = image
+    assert_same_graphs(make().fit_transform(objects), expected)
+    grey = [image[..., 0] for image in IMAGES]
+    found = make().fit_transform(grey)
+    assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
+    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (4,)
+    floats = image / 255
+    before = floats.copy()
+    make().fit_transform([floats, *IMAGES])
+    assert all(map(np.array_equal, [floats, *IMAGES], [before, *kept]))
+
+
+def test_small_and_flat_images():
+    for size in [(1, 1), (1, 7), (5, 2)]:
+        graph = make().fit_transform([make_image(0, size)])[0]
+        assert graph.areas.sum() == size[0] * size[1]
+        assert np.isfinite(graph.features).all()
+        assert len(graph.edges) == len(graph.edge_features)
+    superpixels = make().fit([np.zeros((20, 20), np.uint8), np.ones((20, 20))])
+    assert superpixels.color_words_.shape == (2, 3)
+    assert superpixels.texture_words_.shape == (1, 128)
+    graph = superpixels.transform([np.full((20, 20), 0.9)])[0]
+    assert graph.features.shape[1] == len(superpixels.get_feature_names_out()) == 1 + 3 * 7

@@ -1,13 +1,11 @@
 """A TokenTransformer does to the tokens what its inner transformer does to rows."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -19,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
-from sklearn.utils import estimator_html_repr, get_tags
+from sklearn.utils import get_tags
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
@@ -108,28 +106,6 @@ def test_data_frames_keep_names_and_types():
     assert transformer.transform(frames).values.shape == (10, len(names))
 
 
-def test_labels_reach_the_inner_transformer():
-    X, y = make_chains(20, random_state=0)
-    X = [np.abs(x) for x in X]
-    found = TokenTransformer(SelectKBest(chi2, k=3)).fit_transform(X, y)
-    expected = SelectKBest(chi2, k=3).fit_transform(np.concatenate(X), np.concatenate(y))
-    np.testing.assert_allclose(found.values, expected)
-
-
-def test_without_fit_transform():
-    class Plain(BaseEstimator):
-        def fit(self, X, y=None):
-            self.width_ = X.shape[1]
-            return self
-
-        def transform(self, X):
-            return X + self.width_
-
-    found = TokenTransformer(Plain()).fit_transform(MATRICES)
-    np.testing.assert_array_equal(found.values, FLAT + 3)
-    assert not hasattr(TokenTransformer(Plain()), "get_feature_names_out")
-
-
 def test_nan_passes_only_to_those_who_allow_it():
     matrices = [matrix.copy() for matrix in MATRICES]
     matrices[2][1, 0] = np.nan
@@ -152,24 +128,6 @@ def test_pandas_output_of_the_inner_transformer():
         np.testing.assert_array_equal(x, matrix)
 
 
-def test_is_an_estimator():
-    transformer = TokenTransformer(StandardScaler(with_mean=False))
-    assert transformer.get_params()["transformer__with_mean"] is False
-    transformer.set_params(transformer__with_std=False)
-    assert not clone(transformer).transformer.with_std
-    assert "StandardScaler" in estimator_html_repr(transformer)
-    assert "StandardScaler" in repr(transformer)
-    tags = get_tags(transformer)
-    assert not tags.input_tags.two_d_array
-    assert tags.input_tags.three_d_array
-    assert tags.input_tags.sparse
-    assert get_tags(TokenTransformer(DictVectorizer())).input_tags.dict
-    transformer.fit(MATRICES)
-    again = pickle.loads(pickle.dumps(transformer)).transform(MATRICES)
-    np.testing.assert_array_equal(again.values, transformer.transform(MATRICES).values)
-    assert not hasattr(transformer, "set_output")
-
-
 def test_a_fit_forgets_the_last_and_leaves_nothing_if_it_fails():
     transformer = TokenTransformer(StandardScaler()).fit(MATRICES)
     assert transformer.n_features_in_ == 3
@@ -184,36 +142,7 @@ def test_a_fit_forgets_the_last_and_leaves_nothing_if_it_fails():
     assert not hasattr(transformer, "transformer_")
 
 
-def test_grid_search_over_a_pipeline():
-    X, y = make_chains(20, random_state=0)
-    pipeline = make_pipeline(TokenTransformer(StandardScaler()), SequenceTagger(random_state=0))
-    grid = {"tokentransformer__transformer__with_mean": [True, False]}
-    for data in (X, stack_sequences(X)):
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(data, y)
-        assert search.best_score_ > 0.7
-        assert search.predict(data).shape == (20,)
-
-
-class Dropper(TransformerMixin, BaseEstimator):
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return X[1:]
-
-
-def test_bad_transformer():
-    for inner in (None, "passthrough", 5, LogisticRegression(), StandardScaler):
-        with pytest.raises(TypeError, match="transformer must be an object with fit and transform"):
-            TokenTransformer(inner).fit(MATRICES)
-    for inner, message in (
-        (Dropper(), r"Dropper returned shape \(9, 3\) for 10 tokens"),
-        (FunctionTransformer(np.ravel), r"FunctionTransformer returned shape \(30,\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            TokenTransformer(inner).fit_transform(MATRICES)
-
-
+SCALER = StandardScaler(with_mean=False)
 FRAME, WIDE = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame(np.ones((2, 40))).add_prefix("a")
 
 
@@ -250,14 +179,6 @@ def test_bad_sequences():
                 getattr(TokenTransformer(inner), method)(X)
 
 
-def test_bad_labels():
-    for y in ([[0] * 3, [1], [0] * 4, [1]], [[0]]):
-        with pytest.raises(ValueError, match="y"):
-            TokenTransformer(SelectKBest(k=1)).fit(MATRICES, y)
-    with pytest.raises(ValueError, match=r"X\[3\] has 2 rows but y\[3\] has 1 labels"):
-        TokenTransformer(TargetEncoder()).fit(MATRICES, [[0] * 3, [1], [0] * 4, [1]])
-
-
 @pytest.mark.realdata
 def test_conll_attributes_have_the_published_size():
     import os
@@ -271,3 +192,47 @@ def test_conll_attributes_have_the_published_size():
     assert found.values.shape == (211_727, 335_674)
     assert found.values.nnz == 3_808_439
     assert found.values.max() == found.values.min() + 1 == 1
+
+
+def test_labels_reach_the_inner_transformer():
+    X, y = make_chains(20, random_state=0)
+    X = [np.abs(x) for x in X]
+    found = TokenTransformer(SelectKBest(chi2, k=3)).fit_transform(X, y)
+    expected = SelectKBest(chi2, k=3).fit_transform(np.concatenate(X), np.concatenate(y))
+    np.testing.assert_allclose(found.values, expected)
+    pipeline = make_pipeline(TokenTransformer(StandardScaler()), SequenceTagger(random_state=0))
+    grid = {"tokentransformer__transformer__with_mean": [True, False]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(stack_sequences(X), y)
+    assert search.best_score_ > 0.7
+    for y in ([[0] * 3, [1], [0] * 4, [1]], [[0]]):
+        with pytest.raises(ValueError, match="y"):
+            TokenTransformer(SelectKBest(k=1)).fit(MATRICES, y)
+    with pytest.raises(ValueError, match=r"X\[3\] has 2 rows but y\[3\] has 1 labels"):
+        TokenTransformer(TargetEncoder()).fit(MATRICES, [[0] * 3, [1], [0] * 4, [1]])
+
+
+def test_transformers_of_ones_own():
+    class Plain(BaseEstimator):
+        def fit(self, X, y=None):
+            self.width_ = X.shape[1]
+            return self
+
+        def transform(self, X):
+            return X + self.width_
+
+    found = TokenTransformer(Plain()).fit_transform(MATRICES)
+    np.testing.assert_array_equal(found.values, FLAT + 3)
+    assert not hasattr(TokenTransformer(Plain()), "get_feature_names_out")
+    for inner in (None, "passthrough", 5, LogisticRegression(), StandardScaler):
+        with pytest.raises(TypeError, match="transformer must be an object with fit and transform"):
+            TokenTransformer(inner).fit(MATRICES)
+    for inner, message in (
+        (FunctionTransformer(lambda X: X[1:]), r"returned shape \(9, 3\) for 10 tokens"),
+        (FunctionTransformer(np.ravel), r"FunctionTransformer returned shape \(30,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TokenTransformer(inner).fit_transform(MATRICES)
+    tags, of_dicts = (get_tags(TokenTransformer(t)) for t in (SCALER, DictVectorizer()))
+    assert not tags.input_tags.two_d_array and tags.input_tags.three_d_array
+    assert tags.input_tags.sparse and of_dicts.input_tags.dict
+    assert not hasattr(TokenTransformer(StandardScaler()), "set_output")

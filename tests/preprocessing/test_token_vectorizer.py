@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils import get_tags
@@ -58,7 +57,13 @@ def check_same(rows, expected):
     np.testing.assert_array_equal(rows.toarray(), expected.toarray())
 
 
+RNG = np.random.default_rng(0)
+WORDS = ["".join(RNG.choice(list("abc\u00e9\u03b1"), 9)) for _ in range(400)]
+MANY = [{"w": word, "v": word[:8]} for word in WORDS]  # strings of one attribute
+
+
 @given(tokens=TOKENS, others=TOKENS)
+@example(tokens=MANY, others=MANY[::2])
 def test_rows_are_those_of_a_dict_vectorizer(tokens, others):
     peer = DictVectorizer().fit(tokens)
     if not peer.vocabulary_:
@@ -73,17 +78,6 @@ def test_rows_are_those_of_a_dict_vectorizer(tokens, others):
         for _ in range(2):  # what was looked up once is found in another way
             check_same(fitted.transform([others]).values, peer.transform(others))
             check_same(fitted.transform([tokens]).values, peer.transform(tokens))
-
-
-def test_many_strings_of_an_attribute():
-    rng = np.random.default_rng(0)
-    words = ["".join(rng.choice(list("abc\u00e9\u03b1"), 9)) for _ in range(400)]
-    tokens = [{"w": word, "v": word[:8]} for word in words]
-    peer = DictVectorizer().fit(tokens)
-    vectorizer = TokenVectorizer()
-    check_same(vectorizer.fit_transform([tokens]).values, peer.transform(tokens))
-    assert vectorizer.feature_names_ == peer.feature_names_
-    check_same(vectorizer.transform([tokens]).values, peer.transform(tokens))
 
 
 def test_nested_dicts_are_named_as_crfsuite_names_them():
@@ -147,56 +141,6 @@ def test_kinds_of_values():
         assert {names[j]: v for j, v in zip(row.indices, row.data, strict=True)} == expected
 
 
-RECURSIVE = {}
-RECURSIVE["a"] = RECURSIVE
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "message"),
-    [
-        (None, ValueError, r"\['age'\] is None: leave out"),
-        (float("nan"), ValueError, r"\['age'\] is nan: leave out"),
-        (np.float64("nan"), ValueError, r"\['age'\] is nan: leave out"),
-        (float("-inf"), ValueError, r"\['age'\] is -inf: it is too large"),
-        (10**400, ValueError, r"\['age'\] is 1000\d+: it is too large"),
-        pytest.param(10**5000, ValueError, r"\['age'\] is an integer of", id="digits"),
-        (1j, TypeError, r"\['age'\] is 1j, which is no real number"),
-        (b"x", TypeError, r"\['age'\] is b'x' of the type bytes, expected a string"),
-        (object(), TypeError, r"\['age'\] is <object .* of the type object, expected a string"),
-        (iter("ab"), TypeError, r"\['age'\] is <str.* of the type str_\w*iterator, expected"),
-        (["x", 1], TypeError, r"\['age'\] has 1, expected strings in it"),
-        (["x", b"y"], TypeError, r"\['age'\] has b'y' of the type bytes, expected strings"),
-        ({"b": {"c": None}}, ValueError, r"\['age'\]\['b'\]\['c'\] is None"),
-        ({"b": [3]}, TypeError, r"\['age'\]\['b'\] has 3, expected strings in it"),
-        ({5: "x"}, TypeError, r"\['age'\] has the attribute 5: names must be strings"),
-        (RECURSIVE, ValueError, r"\['age'\]\['a'\].* has dicts in dicts more than 32 deep"),
-    ],
-)
-def test_bad_values_are_named(value, error, message):
-    bad = [[{"age": 1, "word": "a"}], [{"word": "b"}, {"word": "c"}, {"word": "d", "age": value}]]
-    fitted = TokenVectorizer().fit([[{"age": 1, "word": "a"}]])
-    for call in (TokenVectorizer().fit, TokenVectorizer().fit_transform, fitted.transform):
-        with pytest.raises(error, match=r"^X\[1\]\[2\]" + message):
-            call(bad)
-    assert fitted.feature_names_ == ["age", "word=a"]
-    # and the one after it is read as ever
-    assert fitted.transform([[{"word": "a"}]])[0].toarray().tolist() == [[0.0, 1.0]]
-
-
-def test_bad_tokens_are_named():
-    for token, error, message in [
-        ("word", TypeError, r"is 'word' of the type str: a token is a dict of attributes or"),
-        (3.5, TypeError, r"is 3.5: a token is a dict"),
-        (None, TypeError, r"is None: a token is a dict"),
-        (["a", 1], TypeError, r"has 1, expected strings"),
-        ([("a", 1)], TypeError, r"has \('a', 1\) of the type tuple, expected strings"),
-        ({b"a": 1}, TypeError, r"has the attribute b'a' of the type bytes: names must be strings"),
-    ]:  # fmt: skip
-        for call in (TokenVectorizer().fit, TokenVectorizer().fit(X).transform):
-            with pytest.raises(error, match=r"^X\[1\]\[1\] " + message):
-                call([[{"a": 1}], [{"a": 1}, token]])
-
-
 def test_bad_sequences():
     for bad, error, message in [
         ([], ValueError, r"0 sample\(s\)"),
@@ -237,13 +181,6 @@ def test_sequences_of_any_kind_are_read_by_position():
         found = vectorizer.transform(given_as)
         np.testing.assert_array_equal(found.values.toarray(), expected)
         assert found.lengths.tolist() == [2, 1]
-
-
-def test_empty_sequences_are_transformed():
-    vectorizer = TokenVectorizer().fit(X)
-    assert vectorizer.transform([[], X[0], []]).lengths.tolist() == [0, 2, 0]
-    assert vectorizer.transform([[]]).values.shape == (0, 8)
-    assert vectorizer.transform([[{}]]).values.nnz == 0
 
 
 def test_min_count_counts_tokens():
@@ -293,52 +230,6 @@ def test_dtype():
                 getattr(TokenVectorizer(**parameters), method)(X)
 
 
-def test_is_an_estimator():
-    vectorizer = TokenVectorizer(min_count=2, dtype=np.float32)
-    assert clone(vectorizer).get_params() == vectorizer.get_params()
-    tags = get_tags(vectorizer)
-    assert tags.input_tags.dict
-    assert not tags.input_tags.two_d_array
-    assert not tags.target_tags.required
-    assert not hasattr(vectorizer, "set_output")
-    for call in (vectorizer.transform, vectorizer.get_feature_names_out):
-        with pytest.raises(NotFittedError):
-            call(X)
-    vectorizer.set_params(min_count=1).fit(X)
-    again = pickle.loads(pickle.dumps(vectorizer))
-    check_same(again.transform(X).values, vectorizer.transform(X).values)
-    assert again.vocabulary_ == vectorizer.vocabulary_
-    assert "_columns" not in vectorizer.__getstate__()
-    for fitted in (vectorizer, again):  # a call that fails changes nothing
-        before = dict(vars(fitted))
-        with pytest.raises(ValueError, match="is None"):
-            fitted.transform([[{"a": None}]])
-        assert vars(fitted) == before
-    again.feature_names_ = again.feature_names_[::-1]  # seen, as another object is in its place
-    check_same(again.transform(X).values, vectorizer.transform(X).values[:, ::-1])
-    other = [[{"other": 1}]]
-    assert vectorizer.fit(other).transform(other).values.shape == (1, 1)
-    assert vectorizer.vocabulary_ == {"other": 0}
-
-
-def test_transform_keeps_nothing_of_what_it_does_not_know():
-    vectorizer = TokenVectorizer().fit(X)
-    before = dict(vectorizer.vocabulary_)
-    new = [[{f"k{j}": "v", "word": f"w{j}", "next": {f"k{j}": 1}} for j in range(100)]]
-    assert vectorizer.transform(new).values.nnz == 0
-    assert vectorizer.vocabulary_ == before
-
-
-def test_tokens_are_not_modified_and_may_share_dicts():
-    shared = {"word": "a"}
-    tokens = [[{"next": shared, "word": "b"}, {"previous": shared}]]
-    copied = pickle.dumps(tokens)
-    vectorizer = TokenVectorizer().fit(tokens)
-    vectorizer.transform(tokens)
-    assert pickle.loads(copied) == tokens
-    assert vectorizer.feature_names_ == ["next:word=a", "previous:word=a", "word=b"]
-
-
 def test_a_dict_that_changes_while_it_is_read():
     class Changing(str):
         def __str__(self):
@@ -349,13 +240,6 @@ def test_a_dict_that_changes_while_it_is_read():
     vectorizer = TokenVectorizer().fit([[{"a": 1, "b": "y"}]])
     with pytest.raises(RuntimeError, match="a dict of X has changed while it was read"):
         vectorizer.transform([[token]])
-
-
-def test_a_damaged_vocabulary_reaches_no_memory():
-    for place in (-1, 99):
-        columns = TokenColumns({"a": 0, "b": place}, "=")
-        with pytest.raises(ValueError, match=f"has the column {place} for 'b', of 2"):
-            read_rows(columns, [[{"b": 1.0}]], np.float64, 1)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
@@ -401,3 +285,78 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
             transformer.transform([TRAINING, [{"a": "x"}, {"b": value}]])
     with pytest.raises(AttributeError, match="'list' object has no attribute"):
         transformer.transform([[["a=x"]]])
+
+
+def test_bad_values_and_tokens_are_named():
+    recursive = {}
+    recursive["a"] = recursive
+    values = [
+        (None, ValueError, r"\['age'\] is None: leave out"),
+        (float("nan"), ValueError, r"\['age'\] is nan: leave out"),
+        (np.float64("nan"), ValueError, r"\['age'\] is nan: leave out"),
+        (float("-inf"), ValueError, r"\['age'\] is -inf: it is too large"),
+        (10**400, ValueError, r"\['age'\] is 1000\d+: it is too large"),
+        (10**5000, ValueError, r"\['age'\] is an integer of"),
+        (1j, TypeError, r"\['age'\] is 1j, which is no real number"),
+        (b"x", TypeError, r"\['age'\] is b'x' of the type bytes, expected a string"),
+        (object(), TypeError, r"\['age'\] is <object .* of the type object, expected a string"),
+        (iter("ab"), TypeError, r"\['age'\] is <str.* of the type str_\w*iterator, expected"),
+        (["x", 1], TypeError, r"\['age'\] has 1, expected strings in it"),
+        (["x", b"y"], TypeError, r"\['age'\] has b'y' of the type bytes, expected strings"),
+        ({"b": {"c": None}}, ValueError, r"\['age'\]\['b'\]\['c'\] is None"),
+        ({"b": [3]}, TypeError, r"\['age'\]\['b'\] has 3, expected strings in it"),
+        ({5: "x"}, TypeError, r"\['age'\] has the attribute 5: names must be strings"),
+        (recursive, ValueError, r"\['age'\]\['a'\].* has dicts in dicts more than 32 deep"),
+    ]
+    tokens = [
+        ("word", TypeError, r" is 'word' of the type str: a token is a dict of attributes or"),
+        (3.5, TypeError, r" is 3.5: a token is a dict"),
+        (None, TypeError, r" is None: a token is a dict"),
+        (["a", 1], TypeError, r" has 1, expected strings"),
+        ([("a", 1)], TypeError, r" has \('a', 1\) of the type tuple, expected strings"),
+        ({b"a": 1}, TypeError, r" has the attribute b'a' of the type bytes: names must be strings"),
+    ]
+    tokens += [({"word": "d", "age": value}, *rest) for value, *rest in values]
+    fitted = TokenVectorizer().fit([[{"age": 1, "word": "a"}]])
+    before = dict(vars(fitted))
+    for token, error, message in tokens:
+        bad = [[{"age": 1, "word": "a"}], [{"word": "b"}, {"word": "c"}, token]]
+        for call in (TokenVectorizer().fit, TokenVectorizer().fit_transform, fitted.transform):
+            with pytest.raises(error, match=r"^X\[1\]\[2\]" + message):
+                call(bad)
+        assert vars(fitted) == before
+        # and the one after it is read as ever
+        assert fitted.transform([[{"word": "a"}]])[0].toarray().tolist() == [[0.0, 1.0]]
+    for place in (-1, 99):  # a damaged vocabulary reaches no memory
+        columns = TokenColumns({"a": 0, "b": place}, "=")
+        with pytest.raises(ValueError, match=f"has the column {place} for 'b', of 2"):
+            read_rows(columns, [[{"b": 1.0}]], np.float64, 1)
+
+
+def test_copies_and_what_is_not_known():
+    shared = {"word": "a"}
+    tokens = [[{"next": shared, "word": "b"}, {"previous": shared}]]
+    copied, vectorizer = pickle.dumps(tokens), TokenVectorizer(min_count=2, dtype=np.float32)
+    tags = get_tags(vectorizer)
+    assert tags.input_tags.dict and not tags.input_tags.two_d_array
+    assert not tags.target_tags.required and not hasattr(vectorizer, "set_output")
+    for call in (vectorizer.transform, vectorizer.get_feature_names_out):
+        with pytest.raises(NotFittedError):
+            call(X)
+    vectorizer.set_params(min_count=1).fit(tokens).transform(tokens)
+    assert pickle.loads(copied) == tokens
+    assert vectorizer.feature_names_ == ["next:word=a", "previous:word=a", "word=b"]
+    vectorizer.fit(X)
+    again, before = pickle.loads(pickle.dumps(vectorizer)), dict(vectorizer.vocabulary_)
+    check_same(again.transform(X).values, vectorizer.transform(X).values)
+    assert again.vocabulary_ == before and "_columns" not in vectorizer.__getstate__()
+    new = [[{f"k{j}": "v", "word": f"w{j}", "next": {f"k{j}": 1}} for j in range(100)]]
+    assert vectorizer.transform(new).values.nnz == 0 and vectorizer.vocabulary_ == before
+    assert vectorizer.transform([[], X[0], []]).lengths.tolist() == [0, 2, 0]
+    assert vectorizer.transform([[]]).values.shape == (0, 8)
+    assert vectorizer.transform([[{}]]).values.nnz == 0
+    again.feature_names_ = again.feature_names_[::-1]  # seen, as another object is in its place
+    check_same(again.transform(X).values, vectorizer.transform(X).values[:, ::-1])
+    other = [[{"other": 1}]]
+    assert vectorizer.fit(other).transform(other).values.shape == (1, 1)
+    assert vectorizer.vocabulary_ == {"other": 0}

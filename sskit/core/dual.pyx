@@ -193,9 +193,7 @@ cdef class DualState:
                 return p
         return -1
 
-    cdef Py_ssize_t insert(
-        self, Py_ssize_t i, const int32_t* code, double loss
-    ) except -1 nogil:
+    cdef Py_ssize_t insert(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t n = self.code_length[i], slot = self.find(i, code)
         if slot >= 0:

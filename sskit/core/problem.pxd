@@ -91,9 +91,7 @@ cdef class Problem:
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil
 
     # v += step * B_i delta
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil
+    cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil
 
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have changed
     cdef int clip(

@@ -43,9 +43,7 @@ cdef class Problem:
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
         return self.lacks("truth")
 
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
+    cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil:
         return self.lacks("scatter")
 
     cdef int clip(

@@ -20,9 +20,7 @@ cdef class Regularizer:
     cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows
-    cdef int add(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step
-    ) except -1 nogil
+    cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil
     # make all of w the image of v
     cdef void refresh(self) noexcept nogil
 

@@ -33,9 +33,7 @@ cdef class Regularizer:
         self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v
 
-    cdef int add(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step
-    ) except -1 nogil:
+    cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil:
         return problem.scatter(i, delta, step, &self.v[0])
 
     cdef void refresh(self) noexcept nogil:
@@ -149,9 +147,7 @@ cdef class BoxRegularizer(Regularizer):
         self.upper = np.ascontiguousarray(upper, dtype=np.float64)
         self.refresh()
 
-    cdef int add(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step
-    ) except -1 nogil:
+    cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil:
         problem.scatter(i, delta, step, &self.v[0])
         problem.clip(i, delta, &self.v[0], &self.lower[0], &self.upper[0], &self.w[0])
         return 0

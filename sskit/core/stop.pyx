@@ -100,9 +100,7 @@ cdef class Stop:
 
     cdef void review(self) noexcept nogil:
         cdef bint late = self.late and self.activity == PASS
-        self.fired.store(
-            late or 0 < self.activity <= self.n_presses, memory_order_relaxed
-        )
+        self.fired.store(late or 0 < self.activity <= self.n_presses, memory_order_relaxed)
 
     cdef bint due(self) except -1 nogil:
         self.left -= 1

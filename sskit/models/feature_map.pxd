@@ -131,9 +131,7 @@ cdef class FeatureMap:
         self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
         double* theta
     ) except -1 nogil
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil
+    cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil
     # v += step * the outer products of the first n `active` rows and their part of a direction
     cdef void add_nodes(
         self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v

@@ -195,9 +195,7 @@ cdef class FeatureMap:
         cdef double[::1] scratch = np.zeros(self.rows.width + LANES), out
         for i in range(self.n_blocks):
             count = self.count(i)
-            if 0 < count * (count + 1) <= 4 * entries_of(
-                &self.rows, self.first_row(i), count
-            ):
+            if 0 < count * (count + 1) <= 4 * entries_of(&self.rows, self.first_row(i), count):
                 offset[i] = total
                 total += count * (count + 1) // 2
         out = numbers = np.empty(total + 1)
@@ -255,9 +253,7 @@ cdef class FeatureMap:
         cdef Py_ssize_t count = self.count(i), k, e, n_edges
         cdef double* node = theta + self.node_base
         cdef const Rows* rows = &self.edge_rows
-        score_rows_apart(
-            &self.rows, self.first_row(i), count, w, self.n_columns, node, self.stride
-        )
+        score_rows_apart(&self.rows, self.first_row(i), count, w, self.n_columns, node, self.stride)
         if self.is_plain:
             return 0
         for k in range(self.n_columns if self.first_mask != NULL else 0):
@@ -317,9 +313,7 @@ cdef class FeatureMap:
                     )
             else:
                 t = self.edge_at(i, j, &c)
-                theta[j] = dot_row(
-                    &self.edge_rows, t, w + self.edge_weights + c, self.edge_columns
-                )
+                theta[j] = dot_row(&self.edge_rows, t, w + self.edge_weights + c, self.edge_columns)
                 if self.edge_pairs:
                     theta[j] += w[self.head_weights + c]
         return 0
@@ -336,9 +330,7 @@ cdef class FeatureMap:
         for a in range(n):
             add_row(&self.rows, first + active[a], step * node[active[a] * self.stride], v, 1)
 
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
+    cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil:
         cdef const double* node = &delta.value[self.node_base]
         cdef int32_t* active = &self.active[0]
         cdef Py_ssize_t n = self.find_active(i, delta)

@@ -301,9 +301,7 @@ cdef class SequenceGrams:
             return small_gram_sqnorm(
                 &self.small[self.offset[i]], active, n_active, direction, stride
             )
-        return gram_sqnorm(
-            &self.numbers[self.offset[i]], active, n_active, direction, stride
-        )
+        return gram_sqnorm(&self.numbers[self.offset[i]], active, n_active, direction, stride)
 
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t size = count * (count + 1) // 2

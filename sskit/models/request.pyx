@@ -203,9 +203,7 @@ cdef class Given(Request):
         if self.tables is None and self.map.edge_pairs:
             self.map.own_scores(i, &self.weights[0], theta)
         if n:
-            copy_rows(
-                &self.numbers[b.first * K], n, K, self.map.stride, theta + self.map.node_base
-            )
+            copy_rows(&self.numbers[b.first * K], n, K, self.map.stride, theta + self.map.node_base)
         if self.map.edge_pairs:
             n_rows, columns = self.map.head_rows, self.map.head_columns
         theta += self.map.edge_base(i)
@@ -405,9 +403,7 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
                 target = &rows[b.first, 0]
             elif wants_pairs:
                 target = &room[0]
-            log_z[b.i] = request.structure.marginals(
-                &b, target, &own[0] if wants_pairs else NULL
-            )
+            log_z[b.i] = request.structure.marginals(&b, target, &own[0] if wants_pairs else NULL)
             if not wants_pairs or log_z[b.i] == -INFINITY:
                 continue
             for k in range(map.node_base):

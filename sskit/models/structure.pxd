@@ -79,9 +79,7 @@ cdef class Structure:
     cdef const int64_t[::1] offsets(self, FeatureMap map)
 
     # a labelling that maximises  weight * loss + <theta, m(y)>
-    cdef int best(
-        self, const Block* b, NodeLoss loss, double weight, int32_t* code
-    ) except -1 nogil
+    cdef int best(self, const Block* b, NodeLoss loss, double weight, int32_t* code) except -1 nogil
     # writes m(truth) - m(code) as (index, value) pairs; returns their number; indices may repeat
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
@@ -92,9 +90,7 @@ cdef class Structure:
 
     # to be overridden if codes are not one state for each node
     cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil
-    cdef void truth_code(
-        self, const Block* b, const int32_t* truth, int32_t* code
-    ) noexcept nogil
+    cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil
 
     # Optional methods; structures without them raise NotImplementedError.

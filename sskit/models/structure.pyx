@@ -230,9 +230,7 @@ cdef class Structure:
     cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil:
         return b.n
 
-    cdef void truth_code(
-        self, const Block* b, const int32_t* truth, int32_t* code
-    ) noexcept nogil:
+    cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil:
         memcpy(code, truth, b.n * sizeof(int32_t))
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
@@ -406,9 +404,7 @@ cdef class StructuredProblem(Problem):
         cdef Block b = self.block(i, NULL)
         return self.structure.knows(&b, code)
 
-    cdef int scatter(
-        self, Py_ssize_t i, Direction delta, double step, double* v
-    ) except -1 nogil:
+    cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil:
         return self.map.scatter(i, delta, step, v)
 
     @property

@@ -18,9 +18,7 @@ cdef class Task:
     # Do the items start .. stop - 1 as worker 0 (the calling thread, which alone may read the clock
     # and handle signals), 1, 2 ...; true if no further ones are needed. Two workers may do
     # different items at once.
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil
+    cdef bint perform(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker) except -1 nogil
 
 
 cdef class PoolState:

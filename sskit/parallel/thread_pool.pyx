@@ -13,9 +13,7 @@ cdef double PATIENCE = 0.05
 cdef class Task:
     """Base of all tasks."""
 
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
+    cdef bint perform(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker) except -1 nogil:
         return True
 
 

@@ -133,9 +133,7 @@ cdef class ChainStructure(Structure):
     ) except -1 nogil:
         cdef const int32_t* truth = &loss.truth[b.first]
         cdef Py_ssize_t e
-        cdef Py_ssize_t n_units = self.programme.solve(
-            self.chain(b), truth, &self.levels[b.first]
-        )
+        cdef Py_ssize_t n_units = self.programme.solve(self.chain(b), truth, &self.levels[b.first])
         cdef double right = self.score(b, truth)
         for e in range(n_units + 1):
             h[e], g[e] = self.programme.best[e] - right, e * self.unit[b.i]
@@ -307,9 +305,7 @@ cdef class ChainFactors(Factors):
         self, Py_ssize_t i, Py_ssize_t e, const double* w, int32_t a, double* out
     ) noexcept nogil:
         cdef Py_ssize_t b
-        memcpy(
-            out, w + self.map.head_weights + a * self.n_states, self.n_states * sizeof(double)
-        )
+        memcpy(out, w + self.map.head_weights + a * self.n_states, self.n_states * sizeof(double))
         if self.map.edge_pairs:
             add_products(
                 &self.map.edge_rows, e, w + self.map.edge_weights + a * self.n_states,

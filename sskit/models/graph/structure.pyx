@@ -12,9 +12,7 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport all_below
 from sskit.models.features cimport are_modest
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
-from sskit.oracles.graph.potentials cimport (
-    GraphOracle, labelling_score, nodes_alone, size_of
-)
+from sskit.oracles.graph.potentials cimport GraphOracle, labelling_score, nodes_alone, size_of
 from sskit.oracles.tree.max_sum cimport TreeOracle
 
 
@@ -273,9 +271,7 @@ cdef class GraphStructure(Structure):
 
 
 # labels become those of another labelling, unless NULL, if it scores more
-cdef void take_better(
-    const Potentials* p, const int32_t* other, int32_t* labels
-) noexcept nogil:
+cdef void take_better(const Potentials* p, const int32_t* other, int32_t* labels) noexcept nogil:
     if other != NULL and labelling_score(p, other) > labelling_score(p, labels):
         memcpy(labels, other, p.n_nodes * sizeof(int32_t))
 

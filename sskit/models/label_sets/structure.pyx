@@ -77,9 +77,7 @@ cdef class LabelSetStructure(Structure):
     cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil:
         return self.max_code_length
 
-    cdef void truth_code(
-        self, const Block* b, const int32_t* truth, int32_t* code
-    ) noexcept nogil:
+    cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil:
         cdef Py_ssize_t j
         for j in range(self.n_labels):
             code[j] = ONE * truth[j]
@@ -258,9 +256,7 @@ cdef class LabelSetFactors(LabelFactors):
         self.row_sqnorm = self.map.row_sqnorm
 
     cdef void label_scores(self, Py_ssize_t i, const double* w, double* out) noexcept nogil:
-        score_rows(
-            &self.map.rows, i, 1, w, self.n_labels, out, padded(self.n_labels)
-        )
+        score_rows(&self.map.rows, i, 1, w, self.n_labels, out, padded(self.n_labels))
 
     cdef void scatter_labels(
         self, Py_ssize_t i, const double* change, double step, double* w
@@ -308,8 +304,6 @@ cdef class LabelSetFactors(LabelFactors):
     ) noexcept nogil:
         cdef Py_ssize_t j = f % self.n_labels
         if f >= self.n_nodes:
-            w[self.first_pair + (f - self.n_nodes) % self.n_pairs] += step * (
-                s[0] & s[1]
-            )
+            w[self.first_pair + (f - self.n_nodes) % self.n_pairs] += step * (s[0] & s[1])
         elif s[0] == 1:
             add_row(&self.map.rows, i, step, w + j, self.n_labels)

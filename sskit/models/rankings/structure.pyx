@@ -34,9 +34,7 @@ cdef class RankingStructure(Structure):
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return self.pairs.knows(b.n, &self.grades[b.first], code)
 
-    cdef void truth_code(
-        self, const Block* b, const int32_t* truth, int32_t* code
-    ) noexcept nogil:
+    cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil:
         memset(code, 0, b.n * sizeof(int32_t))
 
     cdef int best(

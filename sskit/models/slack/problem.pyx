@@ -193,9 +193,7 @@ cdef class SlackProblem(StructuredProblem):
             self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
             if self.done():
                 return 0
-            again = (self.h == low_h and self.g == low_g) or (
-                self.h == high_h and self.g == high_g
-            )
+            again = (self.h == low_h and self.g == low_g) or (self.h == high_h and self.g == high_g)
             if again and hull:
                 return 0    # no label lies above the line through the two
             if lam * self.g < self.h:

@@ -27,9 +27,7 @@ cdef extern from "viterbi.hpp" namespace "sskit":
         vector[double] best                  # score of the best labelling by loss
         # Best scores of labellings by loss, in `best`, -inf where there is none; returns the
         # largest loss. Levels are the losses of a wrong state.
-        Py_ssize_t solve(
-            const Chain& c, const int32_t* truth, const int32_t* levels
-        ) except + nogil
+        Py_ssize_t solve(const Chain& c, const int32_t* truth, const int32_t* levels) except + nogil
         # a labelling with that score and loss, of the chain that was solved last
         void labelling(
             const Chain& c, const int32_t* truth, const int32_t* levels, Py_ssize_t loss,

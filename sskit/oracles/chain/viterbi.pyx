@@ -359,9 +359,7 @@ def chain_max_marginals(nodes, transitions, triples=None):
     return PaddedChain(*check_chain(nodes, transitions, triples)[:3]).max_marginals()
 
 
-def chain_marginals(
-    nodes, transitions, triples=None, *, return_pairs=False, return_triples=False
-):
+def chain_marginals(nodes, transitions, triples=None, *, return_pairs=False, return_triples=False):
     """Compute the marginal probabilities of a chain.
 
     A labelling has the probability ``exp(score) / Z``; its score is that of `viterbi`, and Z makes

@@ -112,9 +112,7 @@ cdef class EnumeratedSets(LabelSetOracle):
         has = gain[k] > 0.0
         for _j in range(2):
             self.decide(k, has)
-            self.search(
-                k, score + gain[k] if has else score, chosen | (<unsigned int>has << k)
-            )
+            self.search(k, score + gain[k] if has else score, chosen | (<unsigned int>has << k))
             has = not has
 
     # what the labels before k add, with label k or without

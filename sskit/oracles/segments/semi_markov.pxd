@@ -30,9 +30,7 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
         # backwards. O(n_tokens n_states (n_states + max_length)).
         double decode(const SegmentPotentials& p, int32_t* code) except + nogil
         # out[t * step + k] = the best score of a labelling with state k at token t
-        void max_marginals(
-            const SegmentPotentials& p, Py_ssize_t step, double* out
-        ) except + nogil
+        void max_marginals(const SegmentPotentials& p, Py_ssize_t step, double* out) except + nogil
         # log Z, -inf if no segmentation is possible, else also the probabilities of states, added
         # to tokens (n_tokens, n_states), and of segments (n_tokens, max_length, n_states)
         double infer(const SegmentPotentials& p, double* tokens, double* segments) except + nogil

@@ -74,9 +74,7 @@ cdef class LoggingRegularizer(Regularizer):
     def __cinit__(self, double lam, n_weights, covector, Regularizer silent):
         self.silent, self.v, self.w = silent, silent.v, silent.w
 
-    cdef int add(
-        self, Problem problem, Py_ssize_t i, Direction delta, double step
-    ) except -1 nogil:
+    cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil:
         cdef Py_ssize_t e
         self.steps.push_back(LoggedStep(i, delta.n, self.index.size(), step))
         for e in range(delta.n):
@@ -342,9 +340,7 @@ cdef class Rounds(Task):
         self.size = np.full(2, max(self.most, 1.0))
         self.version = -1
 
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
+    cdef bint perform(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker) except -1 nogil:
         if self.phase == VISITS:
             (<Shard>self.shard[start]).visit(&self.owner[0], self.stop, worker == 0)
         elif self.phase == RETREAT:

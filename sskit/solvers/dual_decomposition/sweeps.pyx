@@ -282,9 +282,7 @@ cdef class FactorSweep(Sweep):
                         self.factors.edge_scores(
                             i, e, &self.w[0], <int32_t>a, &self.table[a * n_states]
                         )
-                pair = best_pair(
-                    table, n_states, self.told[0].at.data(), self.told[1].at.data()
-                )
+                pair = best_pair(table, n_states, self.told[0].at.data(), self.told[1].at.data())
                 self.n_compared += n_states * n_states
             give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for k in range(<Py_ssize_t>mix.size()):

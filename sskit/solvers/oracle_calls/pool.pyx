@@ -311,9 +311,7 @@ cdef class Pool(Task):
                 return True
         return False
 
-    cdef bint perform(
-        self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker
-    ) except -1 nogil:
+    cdef bint perform(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker) except -1 nogil:
         return self.evaluate_some(self.answers, self.w, start, stop, worker)
 
     def n_queries(self, n_calls):

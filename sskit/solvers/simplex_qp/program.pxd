@@ -48,9 +48,7 @@ cdef class WorkingSet:
     # mix_score and image_sqnorm
     cdef void settle(self) noexcept nogil
     # up to max_steps steps while the slope exceeds min_slope; returns the increase of the dual
-    cdef double improve(
-        self, Step step, Py_ssize_t max_steps, double min_slope
-    ) noexcept nogil
+    cdef double improve(self, Step step, Py_ssize_t max_steps, double min_slope) noexcept nogil
     # a step between the end points if its slope exceeds min_slope; returns its gain
     cdef double take_step(self, double min_slope) noexcept nogil
     # scores and image when the mix gains `gamma` of an atom (or loses it)

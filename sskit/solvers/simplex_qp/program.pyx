@@ -49,9 +49,7 @@ cdef class WorkingSet:
                 worst = a
         return worst
 
-    cdef double improve(
-        self, Step step, Py_ssize_t max_steps, double min_slope
-    ) noexcept nogil:
+    cdef double improve(self, Step step, Py_ssize_t max_steps, double min_slope) noexcept nogil:
         cdef double increase = 0.0, gain
         cdef Py_ssize_t _
         min_slope = max(min_slope, self.block_weight * self.noise)

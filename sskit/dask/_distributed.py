@@ -216,14 +216,7 @@ class Distributed(DelegatingEstimator):
                 workers.plan = plan
                 run = DistributedRun(workers, plan.regularizer(), run)
                 unit, proof = run.begin()
-                fit = Fit(
-                    run,
-                    unit,
-                    gap_every=plan.solver.gap_every,
-                    proof=proof,
-                    stop=stop,
-                    progress=progress,
-                )
+                fit = Fit(run, unit, plan.solver.gap_every, proof, stop, progress)
                 if workers.starts:
                     fit.certify()
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)

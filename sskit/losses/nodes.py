@@ -111,15 +111,11 @@ class NodeProblem:
             structure = ChainStructure(map)
         else:
             own = self.potts or tables.step
-            structure = given_graphs(
-                map,
-                form_of(K, "potts" if self.potts else "full"),
-                edges.ends,
-                (edges.first, edges.first + edges.count),
-                None if own else np.zeros(len(edges.ends), dtype=np.int32),
-                forests=self.structure == "tree",
-                words=self.words,
-            )
+            form = form_of(K, "potts" if self.potts else "full")
+            ends = edges.ends, (edges.first, edges.first + edges.count)
+            table = None if own else np.zeros(len(edges.ends), dtype=np.int32)
+            options = {"forests": self.structure == "tree", "words": self.words}
+            structure = given_graphs(map, form, *ends, table, **options)
         weights = with_spare(weights.astype(np.float64))
         rows = self.rows.reshape(-1)
         return Given(map, structure, weights, nodes=rows, first=layout.first, **given)

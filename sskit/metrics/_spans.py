@@ -1,11 +1,7 @@
 """Scores of label sequences by span."""
 
 import numpy as np
-from sklearn.metrics import (
-    classification_report,
-    make_scorer,
-    precision_recall_fscore_support,
-)
+from sklearn.metrics import classification_report, make_scorer, precision_recall_fscore_support
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, find_spans, parse_tags, write_tags
@@ -236,15 +232,9 @@ def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
     <BLANKLINE>
     """
     types, true, pred = match_spans(y_true, y_pred, scheme)
-    return classification_report(
-        true,
-        pred,
-        labels=range(max(len(types), 1)),
-        target_names=types or ["O"],
-        digits=digits,
-        output_dict=output_dict,
-        zero_division=0,
-    )
+    rows = {"labels": range(max(len(types), 1)), "target_names": types or ["O"]}
+    options = {"digits": digits, "output_dict": output_dict, "zero_division": 0}
+    return classification_report(true, pred, **rows, **options)
 
 
 def match_spans(y_true, y_pred, scheme):

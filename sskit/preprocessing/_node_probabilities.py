@@ -144,15 +144,9 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         with warnings.catch_warnings():
             # a class that a fold lacks
             warnings.filterwarnings("ignore", "Number of classes in", RuntimeWarning)
-            found = cross_val_predict(
-                self.estimator,
-                rows,
-                labels,
-                cv=folds,
-                n_jobs=n_workers(self.n_jobs, len(folds)),
-                params=weights,
-                method="predict_proba",
-            )
+            options = {"cv": folds, "n_jobs": n_workers(self.n_jobs, len(folds))}
+            options |= {"params": weights, "method": "predict_proba"}
+            found = cross_val_predict(self.estimator, rows, labels, **options)
         self._learn(graphs, *nodes)
         return self._described(X, graphs, found)
 

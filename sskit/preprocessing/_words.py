@@ -223,13 +223,7 @@ def cluster(points, n_words, seed):
     distinct = np.unique(points, axis=0)
     if len(distinct) <= n_words:
         return distinct
-    means = MiniBatchKMeans(
-        n_words,
-        batch_size=_BATCH,
-        n_init=1,
-        # the centres to begin with are chosen among so many points
-        init_size=_START * n_words,
-        compute_labels=False,
-        random_state=seed,
-    )
-    return means.fit(points).cluster_centers_
+    # the centres to begin with are chosen among so many points
+    sizes = {"batch_size": _BATCH, "init_size": _START * n_words}
+    options = {"n_init": 1, "compute_labels": False, "random_state": seed}
+    return MiniBatchKMeans(n_words, **sizes, **options).fit(points).cluster_centers_

@@ -72,44 +72,30 @@ def check_problem(problem, random_state=None, n_trials=3):
             value = loss - product(probe.plane(i, best), theta) + excess
             for psi, loss in met:
                 other = loss - product(psi, theta)
-                require(
-                    value >= other or close(value, other, loss),
-                    i,
-                    f"the oracle found {value - excess}, with excess {excess}, "
-                    f"but {other} is possible",
-                )
+                holds = value >= other or close(value, other, loss)
+                found = f"the oracle found {value - excess}, with excess {excess}"
+                require(holds, i, f"{found}, but {other} is possible")
         psis = np.array([psi for psi, _ in met])
         for w, theta in zip(trials, thetas, strict=True):
             require(np.array_equal(fork.scores(i, w), theta), i, "the scores of the fork differ")
             delta = rng.normal(size=len(psis)) @ psis
             moved = probe.scatter(i, delta)
             scale = float(np.abs(moved) @ np.abs(w))
-            require(
-                close(product(delta, theta), float(moved @ problem.space.covector(w)), scale),
-                i,
-                "scatter is not the adjoint of scores",
-            )
-            require(
-                np.allclose(probe.scatter(i, delta, -2.0), -2.0 * moved, 1e-9, 1e-12),
-                i,
-                "scatter is not linear in the step",
-            )
+            score = float(moved @ problem.space.covector(w))
+            adjoint = close(product(delta, theta), score, scale)
+            require(adjoint, i, "scatter is not the adjoint of scores")
+            linear = np.allclose(probe.scatter(i, delta, -2.0), -2.0 * moved, 1e-9, 1e-12)
+            require(linear, i, "scatter is not linear in the step")
             norm = float(moved @ problem.space.covector(moved))
-            require(
-                close(probe.sqnorm(i, delta), norm, norm),
-                i,
-                "sqnorm is not the norm of what scatter adds",
-            )
+            same = close(probe.sqnorm(i, delta), norm, norm)
+            require(same, i, "sqnorm is not the norm of what scatter adds")
             require(close(fork.sqnorm(i, delta), norm, norm), i, "sqnorm of the fork differs")
             if problem.space.is_kernel_space:
                 continue
             lower, upper = -np.abs(rng.permutation(w)), np.abs(rng.permutation(w))
             clipped = probe.clip(i, delta, w + moved, lower, upper, np.clip(w, lower, upper))
-            require(
-                np.array_equal(clipped, np.clip(w + moved, lower, upper)),
-                i,
-                "clip does not reach all weights that scatter changes",
-            )
+            whole = np.array_equal(clipped, np.clip(w + moved, lower, upper))
+            require(whole, i, "clip does not reach all weights that scatter changes")
 
 
 def require(condition, i, sentence):

@@ -130,12 +130,9 @@ class Laws:
         for w, augmented, best in found:
             if self.exact and not augmented:
                 twice = self.value(i, self.asked(i, "argmax", 2.0 * w), w)
-                require(
-                    close(best, twice),
-                    i,
-                    f"argmax found {best:g} and, by twice the weights, {twice:g}: the score of a "
-                    "labelling must be the product of w and its joint_feature",
-                )
+                told = f"argmax found {best:g} and, by twice the weights, {twice:g}: the score of "
+                told += "a labelling must be the product of w and its joint_feature"
+                require(close(best, twice), i, told)
             asked = f"argmax {'with' if augmented else 'without'} y_true"
             self.require_best(i, w, augmented, best, met.values(), asked)
 
@@ -184,12 +181,10 @@ class Laws:
         """Raise AssertionError if one of some labellings is better than what an exact one found."""
         for labelling in labellings if self.exact else ():
             other = self.value(i, labelling, w, augmented)
-            require(
-                other <= best + ROUNDING * (abs(best) + abs(other) + np.abs(w).max()),
-                i,
-                f"{asked} found {best:g}, but {labelling!r:.80}{which} has {other:g}"
-                + "; does it add the loss?" * augmented,
-            )
+            noise = ROUNDING * (abs(best) + abs(other) + np.abs(w).max())
+            told = f"{asked} found {best:g}, but {labelling!r:.80}{which} has {other:g}"
+            told += "; does it add the loss?" * augmented
+            require(other <= best + noise, i, told)
 
     def agrees(self, i, y):
         """Return whether a full labelling agrees with what is known, as far as can be checked."""

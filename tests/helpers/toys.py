@@ -115,7 +115,7 @@ def bind_chains(
     lengths = np.array([len(x) for x in X])
     c = block_weights(len(X), weights)
     start = None if allowed is None else np.ones(n_states, dtype=bool)
-    model = ChainModel(X[0].shape[1], n_states, allowed, start)
+    model = ChainModel(X[0].shape[1], n_states, allowed, start, None)
     values = np.concatenate(X)
     stacked = RaggedArray(
         sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])

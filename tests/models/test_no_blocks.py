@@ -31,9 +31,10 @@ def test_chains():
 
 def check_chains(further, rows):
     stacked = RaggedArray(rows, np.zeros(1, dtype=np.int64))
-    request = make_request(
-        stacked, np.zeros((K, P)), np.zeros((K, K)), np.zeros(K), np.zeros(K), **further
-    )
+    shapes = {"coef": (K, P), "transitions": (K, K), "start": K, "end": K}
+    weights = {name: np.zeros(shape) for name, shape in shapes.items()}
+    weights |= {name: further.pop(name) for name in ("triples", "edge_coef") if name in further}
+    request = make_request(stacked, weights, **further)
     assert request.n_blocks == 0 and request.is_modest()
     decoder = Decoder(request, 2)
     assert decoder.best().shape == decoder.scores([]).shape == decoder.excesses().shape == (0,)

@@ -6,11 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._param_validation import (
-    HasMethods,
-    StrOptions,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 
 from sskit._labels import plain, warn_of_unmatched

@@ -185,9 +185,5 @@ def function_values(estimator, X, n_functions):
     """
     check_functions(estimator, n_functions)
     return expand(
-        estimator.kernel_,
-        X,
-        estimator.support_,
-        estimator.support_vectors_,
-        estimator.dual_coef_,
+        estimator.kernel_, X, estimator.support_, estimator.support_vectors_, estimator.dual_coef_
     )

@@ -64,7 +64,7 @@ def fitted_request(tagger, stacked, edges, n_states, states, possible):
             check_possible(possible, offsets, *rules)
     stacked, weights = fitted_weights(tagger, stacked, n_states)
     given = {"edges": edges, "rules": rules, "possible": possible, "beam_size": tagger.beam_size}
-    return make_request(stacked, **weights, **given)
+    return make_request(stacked, weights, **given)
 
 
 def fitted_weights(tagger, stacked, n_states):
@@ -118,13 +118,8 @@ def fitted_pairs(estimator, X):
         return X, None  # what is served most
     if n_edge_features is not None:
         check_count(estimator, "n_edge_features_in_")
-    stacked, edges = stack_pairs(
-        X,
-        n_features=estimator.n_features_in_,
-        n_edge_features=n_edge_features,
-        estimator_name=name,
-        allow_empty=True,
-    )
+    sizes = {"n_features": estimator.n_features_in_, "n_edge_features": n_edge_features}
+    stacked, edges = stack_pairs(X, **sizes, estimator_name=name, allow_empty=True)
     names = vars(estimator).get("edge_feature_names_in_")
     if names is not None:
         check_columns(edge_column_names(X), names, name, "the edge features of X")

@@ -20,12 +20,7 @@ from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import locate, row_namer
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
-from sskit.models.chain.transitions import (
-    check_possible,
-    kinds_of,
-    repair,
-    resolve_transitions,
-)
+from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
 RULES = "allowed_transitions_", "allowed_start_", "allowed_end_"
@@ -406,7 +401,7 @@ class SequenceTagger(KernelMixin, Tagger):
 
     def _model(self, summary, states, X):
         """Return the model of data with this summary."""
-        n_states, rules = len(states.labels), (None, None, None)
+        n_states, rules = len(states.labels), ()
         if self.on_violation != "ignore":
             rules = states.lifted(self._rules(summary.labels.values))
         if is_kernel(self):

@@ -18,12 +18,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
-from sskit.estimators.base.tagging import (
-    best_of_states,
-    check_modest,
-    check_states,
-    state_labels,
-)
+from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import fitted_states, resolve_states
 from sskit.estimators.explanation.columns import ColumnNames
@@ -279,13 +274,9 @@ class GraphEstimator(StructuredEstimator):
 
     def _check_inputs(self, X):
         """Return checked graphs that fit the model."""
-        graphs = check_graphs(
-            X,
-            with_kinds=self._with_kinds,
-            n_features=self.n_features_in_,
-            n_edge_features=self.n_edge_features_in_,
-            estimator_name=type(self).__name__,
-        )
+        sizes = {"n_features": self.n_features_in_, "n_edge_features": self.n_edge_features_in_}
+        given = {"with_kinds": self._with_kinds, "estimator_name": type(self).__name__}
+        graphs = check_graphs(X, **sizes, **given)
         if self.predicts_pixels_ and graphs.segments is None:
             raise ValueError(
                 "the model was fitted to labels of pixels, but X has no segments that say which "

@@ -371,15 +371,9 @@ class RegularizationPath(DelegatingEstimator):
         """
         lam = self._check_lam(lam)
         w, j = self._weights_at(lam)
-        return fitted_model(
-            *self._template,
-            w,
-            lam,
-            dual_gap_=self.gap_at(lam),
-            certified_=self.certified_,
-            n_iter_=int(self.n_iter_[j]),
-            n_oracle_calls_=int(self.n_oracle_calls_[j]),
-        )
+        proof = {"dual_gap_": self.gap_at(lam), "certified_": self.certified_}
+        counts = {name: int(getattr(self, name)[j]) for name in ("n_iter_", "n_oracle_calls_")}
+        return fitted_model(*self._template, w, lam, **proof, **counts)
 
     def _fitted_estimator(self):
         """Return the estimator that predicts: the one that was chosen, or that of `lam_`."""

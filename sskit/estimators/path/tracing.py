@@ -62,14 +62,10 @@ def trace(path, X, y, sample_weight, further):
     stop, limits = Stop(solver.max_time), estimator._limits()
     del limits["tol"], limits["max_iter"]
     fit = begin(solver, task.problem, regularizer, stop=stop, **limits)
-    tracer = PathTracer(
-        fit,
-        eps=path.eps,
-        kappa=path.kappa,
-        lam_min=END * task.default_lam if path.lam_min is None else path.lam_min,
-        max_breakpoints=path.max_breakpoints,
-        max_iter=estimator.max_iter,
-    )
+    lam_min = END * task.default_lam if path.lam_min is None else path.lam_min
+    ends = {"lam_min": lam_min, "max_breakpoints": path.max_breakpoints}
+    precision = {"eps": path.eps, "kappa": path.kappa}
+    tracer = PathTracer(fit, **precision, **ends, max_iter=estimator.max_iter)
     pieces = []
     # within the stop Ctrl-C ends the path, for half a path is of use
     with stop, np.errstate(**QUIET):

@@ -8,13 +8,7 @@ from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.inputs.weights import class_factors
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap, padded_columns
-from sskit.models.features import (
-    FeatureRows,
-    end_marks,
-    no_features,
-    squared_norms,
-    take_weights,
-)
+from sskit.models.features import FeatureRows, end_marks, no_features, squared_norms, take_weights
 from sskit.models.kernel.rows import KernelExpansion, prepare_kernels
 from sskit.models.kernel.space import KernelSupport, diagonal, kernel_rows, runs_within
 from sskit.models.layout import WeightLayout
@@ -23,6 +17,9 @@ from sskit.models.structure import NodeLoss, StructuredProblem
 
 # Statistics are numbered by int32.
 MOST_STATISTICS = 2**31 - 1
+
+# Allowed transitions, first labels and last labels: all are.
+NO_RULES = (None, None, None)
 
 
 class ChainModel:
@@ -39,29 +36,18 @@ class ChainModel:
         Number of features p of a token.
     n_states : int
         Number of labels K.
-    allowed : ndarray of shape (K, K), bool, default=None
-        Allowed transitions, from row to column; None allows all.
-    allowed_start, allowed_end : ndarray of shape (K,), bool, default=None
-        Labels that a sequence may begin and end with; None allows all.
+    *rules : ndarray
+        Allowed transitions (K, K), from row to column, and which labels (K,) a sequence may begin
+        and end with, bool; None, or none of the three, allows all.
     order : {1, 2}, default=1
         2: three labels in a row have weights too.
     n_edge_features : int, default=None
         Number of features q of an edge, from a token to the next one; None: they have none.
     """
 
-    def __init__(
-        self,
-        n_features,
-        n_states,
-        allowed=None,
-        allowed_start=None,
-        allowed_end=None,
-        *,
-        order=1,
-        n_edge_features=None,
-    ):
+    def __init__(self, n_features, n_states, *rules, order=1, n_edge_features=None):
         self.n_states, self.order = n_states, order
-        self.rules = allowed, allowed_start, allowed_end
+        self.rules = rules or NO_RULES
         shapes = {
             "coef": (n_states, n_features),
             "transitions": (n_states, n_states),
@@ -140,7 +126,7 @@ class ChainModel:
             Gives labellings.
         """
         given = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
-        request = make_request(stacked, **self.layout.split(w), edges=edges, **given)
+        request = make_request(stacked, self.layout.split(w), edges=edges, **given)
         return Decoder(request, n_jobs)
 
 
@@ -159,22 +145,16 @@ class KernelChainModel(ChainModel):
         Number of labels K.
     n_bytes : float
         Memory for kernel rows.
-    allowed, allowed_start, allowed_end : ndarray or None
+    *rules : ndarray
         As of `ChainModel`.
     """
 
-    def __init__(
-        self, kernel, n_rows, n_states, n_bytes, allowed=None, allowed_start=None, allowed_end=None
-    ):
+    def __init__(self, kernel, n_rows, n_states, n_bytes, *rules):
         self.kernel, self.n_states, self.n_bytes, self.order = kernel, n_states, n_bytes, 1
-        self.rules = allowed, allowed_start, allowed_end
-        self.layout = WeightLayout(
-            transitions=(n_states, n_states),
-            start=(n_states,),
-            end=(n_states,),
-            values=(n_states, n_rows),
-            dual_coef=(n_states, n_rows),
-        )
+        self.rules = rules or NO_RULES
+        linear = {"transitions": (n_states, n_states), "start": (n_states,), "end": (n_states,)}
+        functions = dict.fromkeys(("values", "dual_coef"), (n_states, n_rows))
+        self.layout = WeightLayout(**linear, **functions)
 
     def bind(self, stacked, labels, cost, block_weight, n_jobs=None, *, edges=None, **known):
         """Bind the model to training data.
@@ -208,7 +188,7 @@ class KernelChainModel(ChainModel):
         return token_scale(stacked, weight, diagonal(self.kernel, stacked.values))
 
 
-def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, space=None):
+def chain_map(rows, offsets, n_states, rules=NO_RULES, edges=None, order=1, space=None):
     """Return the feature map of chains.
 
     Parameters
@@ -243,20 +223,13 @@ def chain_map(rows, offsets, n_states, rules=(None,) * 3, edges=None, order=1, s
     if allowed is not None:
         pairs = np.zeros((n_states, padded_columns(n_states)))
         pairs[:, :n_states][~allowed] = -np.inf
-    map = FeatureMap(
-        rows,
-        offsets,
-        n_states,
-        head=(n_states, n_states),
-        mask=pairs,
-        first_mask=first,
-        last_mask=last,
-        edges=edges,
-        edge_offsets=None if edges is None else offsets - np.arange(len(offsets)),
-        tail=(n_states**2, n_states) if order == 2 else (0, 0),
-        triples=order == 2,
-        space=space,
-    )
+    parts = {"head": (n_states, n_states), "space": space}
+    parts |= {"mask": pairs, "first_mask": first, "last_mask": last}
+    if edges is not None:
+        parts |= {"edges": edges, "edge_offsets": offsets - np.arange(len(offsets))}
+    if order == 2:
+        parts |= {"tail": (n_states**2, n_states), "triples": True}
+    map = FeatureMap(rows, offsets, n_states, **parts)
     if map.max_statistics > MOST_STATISTICS:
         raise ValueError(
             f"{n_states} labels are too many for sequences of {map.longest} tokens: with order=2 "
@@ -295,38 +268,17 @@ def check_lengths(lengths, allowed, allowed_start, allowed_end):
         raise ValueError(f"transitions allow no labelling of a sequence of length {wrong.min()}")
 
 
-def make_request(
-    stacked,
-    coef,
-    transitions,
-    start,
-    end,
-    triples=None,
-    *,
-    edges=None,
-    edge_coef=None,
-    rules=(None,) * 3,
-    possible=None,
-    beam_size=None,
-):
+def make_request(stacked, weights, *, edges=None, rules=NO_RULES, possible=None, beam_size=None):
     """Return sequences with the weights that are to label them, which are not checked.
 
     Parameters
     ----------
     stacked : RaggedArray
         Features of the sequences.
-    coef : ndarray of shape (K, p)
-        Weights of the features; those of features that do not occur are not read.
-    transitions : ndarray of shape (K, K)
-        Weights of the transitions, from row to column.
-    start, end : ndarray of shape (K,)
-        Weights of the first and of the last label.
-    triples : ndarray of shape (K, K, K), default=None
-        Weights of three labels in a row.
+    weights : dict of ndarray
+        Blocks of the layout of a `ChainModel`; weights of features that do not occur are not read.
     edges : matrix of shape (n_tokens - n, q), default=None
         Features of the edges of all sequences.
-    edge_coef : ndarray of shape (q, K, K), default=None
-        Weights of their features; those of features that do not occur are not read.
     rules : tuple
         Allowed transitions, first labels and last labels, or None for each.
     possible : ndarray of shape (n_tokens, K), bool, default=None
@@ -339,19 +291,18 @@ def make_request(
     request : Request
         What a `Decoder` takes.
     """
-    offsets, K = np.ascontiguousarray(stacked.offsets, dtype=np.int64), len(start)
+    offsets, K = np.ascontiguousarray(stacked.offsets, dtype=np.int64), len(weights["start"])
     rows = FeatureRows(stacked.values, marks=end_marks(offsets))
-    others = [transitions, start, end]
+    others = [weights[name] for name in ("transitions", "start", "end")]
     if edges is not None:
         edges = edge_rows(edges)
-        tables = np.ascontiguousarray(edge_coef, dtype=np.float64).reshape(-1, K * K)
+        tables = np.ascontiguousarray(weights["edge_coef"], dtype=np.float64).reshape(-1, K * K)
         others.append(take_weights(edges, tables.T))
-    if triples is not None:
-        others.append(triples)
-    weights = gather(rows, coef, others)
-    order = 1 if triples is None else 2
-    feature_map = chain_map(rows, offsets, K, rules, edges, order)
-    return Request(feature_map, ChainStructure(feature_map, beam_size), weights, possible)
+    if "triples" in weights:
+        others.append(weights["triples"])
+    flat = gather(rows, weights["coef"], others)
+    feature_map = chain_map(rows, offsets, K, rules, edges, 1 + ("triples" in weights))
+    return Request(feature_map, ChainStructure(feature_map, beam_size), flat, possible)
 
 
 def token_costs(loss, class_weight, classes, labels, lengths, counts=None):

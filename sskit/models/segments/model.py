@@ -81,16 +81,7 @@ class SegmentModel:
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
 
-    def bind(
-        self,
-        stacked,
-        codes,
-        costs,
-        block_weight,
-        false_cost=None,
-        whole=None,
-        table=None,
-    ):
+    def bind(self, stacked, codes, costs, block_weight, false_cost=None, whole=None, table=None):
         """Bind the model to training data.
 
         Parameters

@@ -14,11 +14,7 @@ from sskit.core.sampler import (
 )
 from sskit.solvers.block_coordinate.eviction import tidy
 from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, Rounds
-from sskit.solvers.block_coordinate.updates import (
-    CorrectiveUpdate,
-    PlainUpdate,
-    ProjectionUpdate,
-)
+from sskit.solvers.block_coordinate.updates import CorrectiveUpdate, PlainUpdate, ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
 from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
@@ -132,25 +128,15 @@ class BlockCoordinateRun(DualRun):
             self.sampler.set_gaps(self.gaps)
         self.promises = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
         # in a kernel space of the blocks that need nothing fetched
-        self.promising = PromisingSampler(
-            n_blocks,
-            random_state,
-            self.promises,
-            LEAST_PROMISE,
-            space.cached_blocks,
-            space.arrange if together else None,
-        )
+        places = space.cached_blocks, space.arrange if together else None
+        promise = self.promises, LEAST_PROMISE
+        self.promising = PromisingSampler(n_blocks, random_state, *promise, *places)
         self.batches = self.rounds = None
         places, n_shards = [self], 1
         if solver.batch_size > 1:
-            self.batches = Batches(
-                pool or Pool(problem),
-                self.dual,
-                regularizer,
-                min(solver.batch_size, n_blocks),  # a pass has no more
-                self.gaps,
-                together,
-            )
+            size = min(solver.batch_size, n_blocks)  # a pass has no more
+            given = self.dual, regularizer, size, self.gaps, together
+            self.batches = Batches(pool or Pool(problem), *given)
         elif not solver.averaging:
             n_shards = shards_for(problem, pool)
         if n_shards > 1:

@@ -98,12 +98,8 @@ class Fit:
             return
         numbers = self.history.numbers(UNKNOWN if known is None else known)
         numbers |= zip(self.run.columns, self.run.row(), strict=True)
-        self.history.append(
-            n_passes=self.n_iter,
-            n_oracle_calls=self.n_oracle_calls,
-            time=self.progress.seconds,
-            **numbers,
-        )
+        counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
+        self.history.rows.append(counts | {"time": self.progress.seconds} | numbers)
         self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
     def reach(self, tol, *, max_iter=1000, on_pass=None):
@@ -301,16 +297,9 @@ def begin(
         if regularizer.prior is not None and start is None:
             gaps = np.asarray(problem.block_weight) * evaluator.hinges(regularizer.w)
     run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator)
-    fit = Fit(
-        run,
-        run.unit if unit is None else unit,
-        gap_every=solver.gap_every,
-        proof=Proof.of(problem),
-        stop=stop,
-        progress=progress,
-        evaluator=evaluator,
-        largest_loss=largest_loss,
-    )
+    options = {"progress": progress, "evaluator": evaluator, "largest_loss": largest_loss}
+    unit = run.unit if unit is None else unit
+    fit = Fit(run, unit, solver.gap_every, Proof.of(problem), stop, **options)
     if start is not None:
         start.restore(run)
         fit.certify()

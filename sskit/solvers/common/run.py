@@ -16,6 +16,13 @@ class Run:
     A subclass implements `run_pass` and `certify`. If it has columns of its own in the history,
     the history has a row for every pass.
 
+    Parameters
+    ----------
+    problem : Problem or None
+        The problem, where it is in one place.
+    regularizer : Regularizer
+        The regulariser, with lam, v and w.
+
     Attributes
     ----------
     stop : Stop
@@ -33,7 +40,9 @@ class Run:
     n_oracle_calls = 0
     columns = {}
 
-    def __init__(self):
+    def __init__(self, problem, regularizer):
+        self.problem = problem
+        self.regularizer = regularizer
         self.stop = Stop()
 
     def run_pass(self):
@@ -87,9 +96,7 @@ class DualRun(Run):
     """
 
     def __init__(self, problem, regularizer, averager):
-        super().__init__()
-        self.problem = problem
-        self.regularizer = regularizer
+        super().__init__(problem, regularizer)
         self.averager = averager
         self.dual = DualState(problem)
         # of the blocks, c_i H_i at the last exact pass

@@ -308,10 +308,6 @@ class History:
         self.columns = first | dict.fromkeys(self.known, np.float64) | columns
         self.rows = []
 
-    def append(self, **row):
-        """Add a row, values by name."""
-        self.rows.append(row)
-
     def as_dict(self):
         """Return the columns as arrays of equal length."""
         return {

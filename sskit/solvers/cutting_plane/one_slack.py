@@ -167,9 +167,7 @@ class CuttingPlaneRun(Run):
     proves = True
 
     def __init__(self, problem, regularizer, pool, damping, cut_life):
-        super().__init__()
-        self.problem = problem
-        self.regularizer = regularizer
+        super().__init__(problem, regularizer)
         self.vertices = Answers(pool or Pool(problem), planes=True)
         self.program = CutProgram(regularizer)
         self.damping = damping
@@ -230,12 +228,7 @@ class CuttingPlaneRun(Run):
             return certify_weights(self.problem, self.regularizer, self.best, self.bound, evaluator)
         missed = max(self.most - self.hinge, 0.0)
         return Certificate(
-            self.best.copy(),
-            self.primal,
-            self.bound,
-            self.primal - self.bound,
-            self.proves,
-            missed,
+            self.best.copy(), self.primal, self.bound, self.primal - self.bound, self.proves, missed
         )
 
 

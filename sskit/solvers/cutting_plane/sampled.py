@@ -41,8 +41,7 @@ class SampleRun(Run):
     """
 
     def __init__(self, problem, regularizer, pool, size, patience, random_state):
-        super().__init__()
-        self.problem, self.regularizer = problem, regularizer
+        super().__init__(problem, regularizer)
         self.size, self.random_state = size, random_state
         self.begin(pool)
         self.bound = self.program.value()

@@ -52,8 +52,8 @@ class DistributedRun(Run):
     """
 
     def __init__(self, workers, regularizer, before=None):
-        super().__init__()
-        self.workers, self.regularizer = workers, regularizer
+        super().__init__(None, regularizer)
+        self.workers = workers
         self.rows, self.began = [], time.perf_counter()
         self.n_passes = self.n_lost = 0
         if before is not None:
@@ -163,15 +163,11 @@ class DistributedRun(Run):
         self.note(start, exact=True)
         image = regularizer.image(self.v)
         excess = float((image - w) @ (2.0 * self.v - w - image))
-        return Certificate(
-            w,
-            regularizer.primal(w, report.hinge),
-            self.dual_value,
-            # the block gaps are those between the weights and the dual sum as they were, which
-            # rounding has driven apart
-            report.estimate + 0.5 * regularizer.lam * excess,
-            inexactness=report.inexactness,
-        )
+        # the block gaps are those between the weights and the dual sum as they were, which rounding
+        # has driven apart
+        gap = report.estimate + 0.5 * regularizer.lam * excess
+        primal, missed = regularizer.primal(w, report.hinge), report.inexactness
+        return Certificate(w, primal, self.dual_value, gap, inexactness=missed)
 
     def note(self, start, exact):
         """Add a pass to the record."""

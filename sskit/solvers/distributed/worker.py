@@ -114,16 +114,11 @@ class PartRun:
         """
         if self.fit is not None:
             return self.fit
-        coming, self.coming = self.coming, None
-        self.fit = begin(
-            self.solver,
-            self.load() if coming is None else coming.result(),
-            self.regularizer,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            stop=self.stop,
-            largest_loss=self.largest_loss,
-        )
+        problem = self.load() if self.coming is None else self.coming.result()
+        self.coming = None
+        names = "n_jobs", "random_state", "stop", "largest_loss"
+        options = {name: getattr(self, name) for name in names}
+        self.fit = begin(self.solver, problem, self.regularizer, **options)
         self.largest_loss, self.unit = self.fit.largest_loss, self.fit.unit
         if self.gaps is not None:
             self.fit.run.learn_gaps(self.gaps)
@@ -135,13 +130,8 @@ class PartRun:
     def close(self):
         """Leave the part; return its `Report`."""
         run = self.fit.run
-        report = Report(
-            run.loss(),
-            float(run.gaps.sum()),
-            self.n_calls_before + self.fit.n_oracle_calls,
-            self.hinge,
-            self.inexactness,
-        )
+        estimate, n_calls = float(run.gaps.sum()), self.n_calls_before + self.fit.n_oracle_calls
+        report = Report(run.loss(), estimate, n_calls, self.hinge, self.inexactness)
         if not self.keeps:
             self.point = self.save(whole=False)
             self.gaps = run.gaps

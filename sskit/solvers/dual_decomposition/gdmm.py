@@ -92,9 +92,7 @@ class FactorRun(Run):
     change = 0.0
 
     def __init__(self, problem, regularizer, sweep, sampler, exact):
-        super().__init__()
-        self.problem = problem
-        self.regularizer = regularizer
+        super().__init__(problem, regularizer)
         self.sweep = sweep
         self.sampler = sampler
         self.exact = exact
@@ -284,17 +282,12 @@ class GDMM(FactorSolver):
             return LabelSweep(factors, lam, self.rho, self.step, w)
         part = max(PART, PRODUCTS / factors.n_terms) if factors.n_terms else PART
         n_parts = max(int(factors.n_states // part), 1)
-        return FactorSweep(
-            factors,
-            lam,
-            self.rho,
-            self.step,
-            w,
-            towards=AwayStep() if self.method == "afw" else None,
-            n_parts=n_parts,
-            seed=random_state.randint(2**31) if n_parts > 1 else 0,
-            ordered=factors.pair_weights >= 0 and factors.n_states >= MANY,
-        )
+        ordered = factors.pair_weights >= 0 and factors.n_states >= MANY
+        search = {"n_parts": n_parts, "ordered": ordered}
+        if n_parts > 1:
+            search["seed"] = random_state.randint(2**31)
+        towards = AwayStep() if self.method == "afw" else None
+        return FactorSweep(factors, lam, self.rho, self.step, w, towards=towards, **search)
 
 
 class SoftRun(FactorRun):

@@ -113,9 +113,7 @@ class SubgradientRun(Run):
     """
 
     def __init__(self, problem, regularizer, sampler, averaging, balanced):
-        super().__init__()
-        self.problem = problem
-        self.regularizer = regularizer
+        super().__init__(problem, regularizer)
         self.sampler = sampler
         self.averaging = averaging
         self.balanced = balanced

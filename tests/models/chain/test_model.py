@@ -98,7 +98,7 @@ def test_forbidden_transitions_are_never_used(n_states):
 def test_forbidden_first_states():
     X, lengths = np.random.default_rng(0).normal(size=(8, 2)), [3, 5]
     start = np.array([False, True, True])
-    model = ChainModel(2, 3, np.ones((3, 3), dtype=bool), start)
+    model = ChainModel(2, 3, np.ones((3, 3), dtype=bool), start, None)
     stacked = RaggedArray(X, [0, 3, 8])
     labels = np.array([1, 0, 0, 2, 0, 1, 2, 0])
     problem = model.bind(stacked, labels, np.ones(8), np.full(2, 0.5))

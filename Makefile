@@ -28,7 +28,8 @@ PROBES := $(wildcard tests/compiled/*.py* examples/compiled/*.pyx)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-deep debug fuzz mutants lint doc doc-noplot bench inplace clean
+.PHONY: help demo test test-slow test-deep debug fuzz mutants lint doc doc-noplot bench bench-peers
+.PHONY: inplace clean
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
@@ -42,6 +43,7 @@ help:
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
 	@echo "make bench         run the benchmarks of examples/benchmarks"
+	@echo "make bench-peers   measure other packages beside this one, and draw the figures of the page"
 	@echo "make inplace       compile what has changed and install the checkout, editable"
 	@echo "make clean         remove builds, environments and caches"
 
@@ -70,6 +72,11 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.installed
 
 $(VENV)/.doc: pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
+	touch $@
+
+# The packages that are measured beside this one.
+$(VENV)/.bench: pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[bench]"
 	touch $@
 
 # The build that checks is installed as a copy, so the release build in the checkout stays.
@@ -142,10 +149,17 @@ doc: $(VENV)/.installed $(VENV)/.doc
 doc-noplot: $(VENV)/.installed $(VENV)/.doc
 	$(BIN)/python -m sphinx -W --keep-going -D plot_gallery=0 -b html doc doc/_build/html
 
+SCRIPTS = $(filter-out %peers.py,$(wildcard examples/benchmarks/[!_]*.py))
 bench: $(VENV)/.installed $(VENV)/.dev
-	set -e; for script in $(sort $(wildcard examples/benchmarks/[!_]*.py)); do \
+	set -e; for script in $(sort $(SCRIPTS)); do \
 		echo "== $$script"; $(BIN)/python $$script; \
 	done
+
+# Goes on with what peers.json lacks; PEERS="addresses --again" measures a subject again.
+PEERS ?=
+bench-peers: $(VENV)/.installed $(VENV)/.bench
+	$(BIN)/python examples/benchmarks/peers.py $(PEERS)
+	$(BIN)/python examples/benchmarks/draw_peers.py
 
 clean:
 	rm -rf build dist *.egg-info $(VENV) $(DEBUG_VENV) .venv-3.*

@@ -1,7 +1,7 @@
 """Pin every dependency to the lowest version that pyproject.toml allows, on standard output.
 
 The result is a file of constraints for pip. Only what the suite runs with is in it; the tools of
-the extras "dev" and "docs" are not.
+the extras "bench", "dev" and "docs" are not.
 """
 
 import re
@@ -14,7 +14,7 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
-UNTESTED = {"dev", "docs"}  # extras
+UNTESTED = {"bench", "dev", "docs"}  # extras
 HEADER = "# The lowest versions that pyproject.toml allows; made by: python .ci/lowest.py"
 REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*>=\s*([0-9][0-9.]*)\s*(?:;.*)?")
 

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold, train_test_split
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.model_selection import train_test_split
+from sklearn.utils import indexable
 from sklearn.utils.validation import _num_samples
 
 from sskit.inputs.ragged import split, stack_labels, stack_sequences
@@ -36,20 +36,7 @@ def ragged(lengths, kind):
     return pieces, stack_sequences(pieces)
 
 
-KINDS = ["dense", "csr", "labels"]
-
-
-KEYS = [
-    slice(1, 3), slice(None, None, -2), slice(3, 1), slice(None), [2, 0, 2], [], np.array([-1, 1]),
-    np.array([True, False, True, False]), [False, False, False, True],
-    (np.array([3, 0]), Ellipsis), (slice(0, 2), Ellipsis),
-]  # fmt: skip
-BAD_KEYS = [
-    4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["dense", "csr", "labels"])
 def test_is_a_list(kind):
     pieces, array = ragged([2, 1, 4, 3], kind)
     assert len(array) == 4 and array.shape == (4,) and array.ndim == 1
@@ -60,7 +47,11 @@ def test_is_a_list(kind):
         same(row, piece)
         same(array[i], piece)
         same(array[np.int64(i - 4)], piece)
-    for key in KEYS:
+    for key in (
+        slice(1, 3), slice(None, None, -2), slice(3, 1), slice(None), [2, 0, 2], [],
+        np.array([-1, 1]), np.array([True, False, True, False]), [False, False, False, True],
+        (np.array([3, 0]), Ellipsis), (slice(0, 2), Ellipsis),
+    ):  # fmt: skip
         plain = key[0] if isinstance(key, tuple) else key
         if not isinstance(plain, slice):
             plain = np.asarray(plain, dtype=None if len(plain) else int)
@@ -68,24 +59,27 @@ def test_is_a_list(kind):
         assert isinstance(found, RaggedArray) and len(found) == len(expected)
         for i, row in zip(expected, found, strict=True):
             same(row, pieces[i])
-    for key in BAD_KEYS:
+    for key in (
+        4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True,
+    ):  # fmt: skip
         with pytest.raises(IndexError):
             array[key]
     again = pickle.loads(pickle.dumps(array))
     assert repr(again) == repr(array) and len(repr(array)) < 100
     for piece, row in zip(pieces, again, strict=True):
         same(row, piece)
+    train, test, a, b = train_test_split(array, np.arange(4), random_state=0)
+    for part, which in ((train, a), (test, b)):
+        for row, i in zip(part, which, strict=True):
+            same(row, pieces[i])
+    objects = np.asarray(array)
+    assert objects.shape == (4,)
+    same(objects[1], pieces[1])
+    with pytest.raises(TypeError, match="array of objects"):
+        np.asarray(array, dtype=float)
 
 
-def test_views_share_memory():
-    _, array = ragged([2, 3], "dense")
-    assert np.shares_memory(array[1], array.values)
-    assert np.shares_memory(array[:1].values, array.values)
-    _, array = ragged([2, 3], "csr")
-    assert np.shares_memory(array[1].data, array.values.data)
-
-
-def test_is_read_only():
+def test_is_read_only_and_shares_memory():
     offsets = np.array([0, 2], dtype=np.int64)
     array = RaggedArray(np.zeros((2, 1)), offsets)
     for name in ("values", "offsets", "lengths", "shape"):
@@ -95,30 +89,16 @@ def test_is_read_only():
         array.offsets[0] = 1
     offsets[1] = 7
     assert array.offsets[1] == 2
-
-
-def test_converts_to_objects():
-    pieces, array = ragged([2, 2], "dense")
-    objects = np.asarray(array)
-    assert objects.shape == (2,)
-    same(objects[1], pieces[1])
-    with pytest.raises(TypeError, match="array of objects"):
-        np.asarray(array, dtype=float)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_scikit_learn_splits_it(kind):
-    pieces, array = ragged([2, 1, 4, 3, 5, 1], kind)
-    order = np.arange(6)
-    train, test, a, b = train_test_split(array, order, random_state=0)
-    for part, which in ((train, a), (test, b)):
-        for row, i in zip(part, which, strict=True):
-            same(row, pieces[i])
-    for _, held in KFold(3).split(array):
-        assert _safe_indexing(array, held).lengths.tolist() == array.lengths[held].tolist()
-
-
-def test_bad_offsets():
+    for kind in ("dense", "csr"):
+        _, array = ragged([2, 3], kind)
+        for part in (array[1], array[:1].values):
+            memory = part.data if kind == "csr" else part
+            assert np.shares_memory(memory, getattr(array.values, "data", array.values))
+        assert stack_sequences(array) is array
+    # empty sequences and no sequences are held
+    array = RaggedArray(np.zeros((2, 1)), [0, 0, 2])
+    assert array[0].shape == (0, 1) and len(array[:0]) == 0
+    assert array[[0]].values.shape == (0, 1)
     for values, offsets, message in [
         (np.zeros((3, 1)), [0, 2], r"start with 0, never fall and end with 3, .* got \[0 2\]"),
         (np.zeros((3, 1)), [1, 3], "start with 0"),
@@ -131,39 +111,97 @@ def test_bad_offsets():
     ]:
         with pytest.raises(ValueError, match=message):
             RaggedArray(values, offsets)
-    # empty sequences and no sequences are held
-    array = RaggedArray(np.zeros((2, 1)), [0, 0, 2])
-    assert array[0].shape == (0, 1) and len(array[:0]) == 0
-    assert array[[0]].values.shape == (0, 1)
 
 
-# ------------------------------------------------------------------ stacking sequences
-
-
-DENSE = [
-    list,
-    tuple,
-    lambda pieces: split(np.concatenate(pieces), [0, 2, 3, 7]),
-    lambda pieces: [piece.tolist() for piece in pieces],
-    lambda pieces: [tuple(map(tuple, piece)) for piece in pieces],
-    lambda pieces: [piece.astype(np.uint8) for piece in pieces],
-    lambda pieces: [piece.astype(object) for piece in pieces],
-    lambda pieces: [np.asfortranarray(piece) for piece in pieces],
-    lambda pieces: [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
-    lambda pieces: [pd.DataFrame(piece) for piece in pieces],
-    lambda pieces: [pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces],
-    lambda pieces: pd.Series(pieces),
-    lambda pieces: [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
-]
-
-
-def test_stack_dense():
+def test_forms_of_dense_sequences():
     pieces = dense([2, 1, 4])
-    for convert in DENSE:
-        stacked = stack_sequences(convert(pieces))
+    for X in (
+        pieces,
+        tuple(pieces),
+        split(np.concatenate(pieces), [0, 2, 3, 7]),
+        [piece.tolist() for piece in pieces],
+        [tuple(map(tuple, piece)) for piece in pieces],
+        [piece.astype(np.uint8) for piece in pieces],
+        [piece.astype(object) for piece in pieces],
+        [np.asfortranarray(piece) for piece in pieces],
+        [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
+        [pd.DataFrame(piece) for piece in pieces],
+        [pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces],
+        pd.Series(pieces),
+        [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
+        RaggedArray(np.asfortranarray(np.concatenate(pieces).astype(np.uint8)), [0, 2, 3, 7]),
+    ):
+        stacked = stack_sequences(X)
         assert stacked.values.dtype == np.float64 and stacked.values.flags.c_contiguous
         assert stacked.offsets.tolist() == [0, 2, 3, 7]
         same(stacked.values, np.concatenate(pieces))
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    assert np.shares_memory(stack_sequences(cube).values, cube)
+    for X in (cube, cube.astype(object), cube.astype(np.uint8)):
+        stacked = stack_sequences(X)
+        assert stacked.offsets.tolist() == [0, 3, 6]
+        same(stacked.values, cube.reshape(6, 4))
+    copies = [piece.copy() for piece in pieces]
+    stack_sequences(copies).values[:] = -1
+    for piece, x in zip(pieces, copies, strict=True):
+        same(piece, x)
+
+
+def test_forms_of_sparse_sequences():
+    pieces = dense([2, 1, 4])
+    for X in (
+        *([form(piece) for piece in pieces] for form in
+          (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.lil_array)),
+        [sp.csr_array(piece.astype(np.int8)) for piece in pieces],
+        [pieces[0], sp.csr_array(pieces[1]), pieces[2].tolist()],
+        list(stack_sequences([sp.csr_array(piece) for piece in pieces])),
+    ):  # fmt: skip
+        found = stack_sequences(X).values
+        assert sp.issparse(found) and found.format == "csr" and found.dtype == np.float64
+        assert found.indices.dtype == found.indptr.dtype == np.int32
+        assert found.has_canonical_format
+        same(found, np.concatenate(pieces))
+    same(stack_sequences([sp.csr_array([[True, False]])]).values, np.array([[1.0, 0.0]]))
+    # duplicates are summed in a copy
+    piece = sp.csr_array((np.ones(3), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    for X in ([piece], RaggedArray(piece, [0, 1])):
+        stacked = stack_sequences(X).values
+        same(stacked, np.array([[1.0, 2.0]]))
+        assert stacked.nnz == 2
+    assert piece.nnz == 3 and piece.indices.tolist() == [1, 0, 1]
+    # wide indices are read where they lie, and kept if they have to be
+    piece = sp.csr_array(np.eye(3))
+    piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
+    assert stack_sequences([piece, piece]).values.indices.dtype == np.int32
+    assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values is piece
+    piece = sp.csr_array(([1.0], ([0], [2**40])), shape=(1, 2**41))
+    stacked = stack_sequences([piece, piece]).values
+    assert stacked.indices.dtype == stacked.indptr.dtype == np.int64
+    assert stacked.indices.tolist() == [2**40] * 2
+
+
+OK = np.zeros((2, 5))
+
+
+NAN = np.where(np.arange(10).reshape(2, 5) == 8, np.nan, 0.0)
+
+
+INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
+
+
+def test_number_of_features_and_broken_matrices():
+    assert len(stack_sequences([OK], n_features=5)) == 1
+    message = "^data has 5 features, but Tagger is expecting 4 features as input"
+    with pytest.raises(ValueError, match=message):
+        stack_sequences([OK], name="data", n_features=4, estimator_name="Tagger")
+    assert np.isnan(stack_sequences([NAN], allow_nan=True).values).sum() == 1
+    stack_sequences([np.full((2, 2), 1e308)])
+    for indices, indptr in (([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])):
+        piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
+        piece.indices[:], piece.indptr[:] = indices, indptr
+        for X in ([sp.csr_array(OK), piece], RaggedArray(piece, [0, 2])):
+            with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
+                stack_sequences(X)
 
 
 SINGLE, HALF, DOUBLE = np.dtype("f4"), np.dtype("f2"), np.dtype("f8")
@@ -224,85 +262,6 @@ def test_what_is_not_finite_is_found_in_all_types():
                 stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
 
 
-SPARSE = [
-    lambda pieces: [sp.csr_array(piece) for piece in pieces],
-    lambda pieces: [sp.csr_matrix(piece) for piece in pieces],
-    lambda pieces: [sp.csc_array(piece) for piece in pieces],
-    lambda pieces: [sp.coo_matrix(piece) for piece in pieces],
-    lambda pieces: [sp.lil_array(piece) for piece in pieces],
-    lambda pieces: [sp.csr_array(piece.astype(np.int8)) for piece in pieces],
-    lambda pieces: [pieces[0], sp.csr_array(pieces[1]), pieces[2].tolist()],
-    lambda pieces: list(stack_sequences([sp.csr_array(piece) for piece in pieces])),
-]
-
-
-def test_stack_sparse():
-    pieces = dense([2, 1, 4])
-    for convert in SPARSE:
-        found = stack_sequences(convert(pieces)).values
-        assert sp.issparse(found) and found.format == "csr" and found.dtype == np.float64
-        assert found.indices.dtype == found.indptr.dtype == np.int32
-        assert found.has_canonical_format
-        same(found, np.concatenate(pieces))
-    same(stack_sequences([sp.csr_array([[True, False]])]).values, np.array([[1.0, 0.0]]))
-
-
-def test_duplicates_are_summed_in_a_copy():
-    piece = sp.csr_array((np.ones(3), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
-    for X in ([piece], RaggedArray(piece, [0, 1])):
-        stacked = stack_sequences(X)
-        same(stacked.values, np.array([[1.0, 2.0]]))
-        assert stacked.values.nnz == 2
-    assert piece.nnz == 3
-    assert piece.indices.tolist() == [1, 0, 1]
-
-
-def test_wide_indices_are_read_where_they_lie():
-    piece = sp.csr_array(np.eye(3))
-    piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
-    assert stack_sequences([piece, piece]).values.indices.dtype == np.int32
-    assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values is piece
-
-
-def test_very_wide_matrices_keep_wide_indices():
-    piece = sp.csr_array(([1.0], ([0], [2**40])), shape=(1, 2**41))
-    stacked = stack_sequences([piece, piece]).values
-    assert stacked.indices.dtype == stacked.indptr.dtype == np.int64
-    assert stacked.indices.tolist() == [2**40] * 2
-
-
-def test_nothing_is_copied_without_need():
-    _, array = ragged([2, 3], "dense")
-    assert stack_sequences(array) is array
-    _, array = ragged([2, 3], "csr")
-    assert stack_sequences(array) is array
-    cube = np.zeros((2, 3, 4))
-    assert np.shares_memory(stack_sequences(cube).values, cube)
-
-
-def test_other_types_are_converted():
-    cube = np.arange(24).reshape(2, 3, 4)
-    for X in (cube, cube.astype(object), cube.astype(np.uint8)):
-        stacked = stack_sequences(X)
-        assert stacked.offsets.tolist() == [0, 3, 6]
-        same(stacked.values, cube.reshape(6, 4))
-    array = RaggedArray(np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(3, 2)), [0, 1, 3])
-    stacked = stack_sequences(array)
-    assert stacked.values.dtype == np.float64 and stacked.values.flags.c_contiguous
-    assert array.values.dtype == np.uint8
-    pieces = dense([2, 3])
-    X = [piece.copy() for piece in pieces]
-    stack_sequences(X).values[:] = -1
-    for piece, x in zip(pieces, X, strict=True):
-        same(piece, x)
-
-
-OK = np.zeros((2, 5))
-NAN = np.zeros((2, 5))
-NAN[1, 3] = np.nan
-INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
-
-
 def test_bad_sequences():
     for X, error, message in [
         ([], ValueError, r"Found array with 0 sample\(s\)"),
@@ -358,28 +317,6 @@ def test_bad_sequences():
             stack_sequences(X)
 
 
-def test_broken_csr():
-    for indices, indptr in (([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])):
-        piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
-        piece.indices[:], piece.indptr[:] = indices, indptr
-        for X in ([sp.csr_array(OK), piece], RaggedArray(piece, [0, 2])):
-            with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
-                stack_sequences(X)
-
-
-def test_number_of_features_and_numbers_that_may_pass():
-    assert len(stack_sequences([OK], n_features=5)) == 1
-    message = "^data has 5 features, but Tagger is expecting 4 features as input"
-    with pytest.raises(ValueError, match=message):
-        stack_sequences([OK], name="data", n_features=4, estimator_name="Tagger")
-
-    assert np.isnan(stack_sequences([NAN], allow_nan=True).values).sum() == 1
-    stack_sequences([np.full((2, 2), 1e308)])
-
-
-# --------------------------------------------------------------------- stacking labels
-
-
 LABELS = [
     ([["a", "bcd"], ["e"]], "U"),
     ([("a", "bcd"), ["e"]], "U"),
@@ -409,9 +346,6 @@ def test_stack_labels():
         flat = stack_labels(y, [2, 1])
         assert flat.dtype.kind == kind and flat.shape == (3,)
         assert list(flat) == [label for item in y for label in item]
-
-
-def test_label_matrices_and_names_in_errors():
     y = np.array([["a", "b"], ["c", "d"]])
     for labels in (y, y.astype(object), y.tolist()):
         assert stack_labels(labels, [2, 2]).tolist() == ["a", "b", "c", "d"]
@@ -451,9 +385,6 @@ def test_bad_labels():
     ]:  # fmt: skip
         with pytest.raises(error, match=message):
             stack_labels(y, [2, 1])
-
-
-# --------------------------------------------------------------------------- splitting
 
 
 @given(st.lists(st.integers(0, 4), max_size=6))

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.paper import enumerate_chains, enumerate_classes
 from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import KFold
@@ -30,78 +31,55 @@ KERNELS = {
 }
 
 
-class Rows:
-    """Three classes of rows, and the objective of StructSVMClassifier by their kernel matrix."""
-
-    estimator = StructSVMClassifier
-    n_states = 3
-
-    def __init__(self, seed, n=36):
-        X, side = make_moons(n, noise=0.3, random_state=seed)
-        self.X, self.y = X, np.where(X[:, 0] > 1.0, 2, side)
-        self.tokens = X
-
-    def given(self, K):
-        return K
-
-    def split(self, w, K):
-        """Weights that are no functions, and the coefficients of the functions."""
-        size = self.n_states * len(K)
-        return w[: -2 * size], w[-size:].reshape(self.n_states, len(K))
-
-    def sqnorm(self, w, K):
-        linear, coef = self.split(w, K)
-        return np.sum((coef @ K) * coef) + linear @ linear
-
-    def primal(self, w, K, lam, weight, slack):
-        intercept, coef = self.split(w, K)
-        scores = (coef @ K).T + intercept
-        wrong = np.arange(self.n_states) != self.y[:, None]
-        violation = scores - scores[np.arange(len(K)), self.y][:, None]
-        # the loss is 0 or 1: slack rescaling is margin rescaling, but for labels without loss
-        hinge = (wrong * (1.0 + violation) if slack else wrong + violation).max(axis=1)
-        return 0.5 * lam * self.sqnorm(w, K) + np.average(hinge, weights=weight)
+def rows(seed, n=36):
+    """Three classes of rows."""
+    X, side = make_moons(n, noise=0.3, random_state=seed)
+    return X, np.where(X[:, 0] > 1.0, 2, side)
 
 
-class Chains(Rows):
-    """Short sequences of three labels, and the objective of SequenceTagger by enumeration."""
-
-    estimator = SequenceTagger
-
-    def __init__(self, seed, n=16):
-        rng = np.random.default_rng(seed)
-        self.y = [rng.integers(3, size=1 + i % 3) for i in range(n)]
-        centres = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-        self.X = [centres[y] + rng.normal(scale=0.7, size=(len(y), 2)) for y in self.y]
-        self.tokens = np.concatenate(self.X)
-        self.offsets = np.concatenate([[0], np.cumsum([len(y) for y in self.y])])
-
-    def given(self, K):
-        return [K[a:b] for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
-
-    def primal(self, w, K, lam, weight, slack):
-        linear, coef = self.split(w, K)
-        transitions, start, end = linear[:9].reshape(3, 3), linear[9:12], linear[12:]
-        f = (coef @ K).T
-        hinges = []
-        for first, truth in zip(self.offsets, self.y, strict=False):
-
-            def score(y, first=first):
-                pairs = sum(transitions[a, b] for a, b in zip(y[:-1], y[1:], strict=True))
-                return (
-                    f[first + np.arange(len(y)), list(y)].sum() + pairs + start[y[0]] + end[y[-1]]
-                )
-
-            right, values = score(truth), []
-            for y in product(range(3), repeat=len(truth)):
-                loss = np.sum(np.array(y) != truth)
-                violation = score(y) - right
-                values.append(loss * (1.0 + violation) if slack else loss + violation)
-            hinges.append(max(values))
-        return 0.5 * lam * self.sqnorm(w, K) + np.average(hinges, weights=weight)
+def chains(seed, n=16):
+    """Short sequences of three labels."""
+    rng = np.random.default_rng(seed)
+    y = [rng.integers(3, size=1 + i % 3) for i in range(n)]
+    centres = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    return [centres[k] + rng.normal(scale=0.7, size=(len(k), 2)) for k in y], y
 
 
-DATA = {"rows": Rows, "chains": Chains}
+DATA = {"rows": (StructSVMClassifier, rows), "chains": (SequenceTagger, chains)}
+
+
+def cut(name, y, rows):
+    """Rows in the form of the data."""
+    return rows if name == "rows" else np.split(rows, np.cumsum([len(k) for k in y])[:-1])
+
+
+class Linear:
+    """The same problem by enumeration, without a kernel: of rows whose products are its matrix."""
+
+    def __init__(self, name, K, y, weight, slack):
+        values, vectors = np.linalg.eigh(K)
+        self.K, self.rows = K, vectors * np.sqrt(np.maximum(values, 0.0))
+        weight = np.ones(len(y)) if weight is None else weight
+        given = cut(name, y, self.rows), y, 3, weight / weight.sum()
+        chained = name == "chains"
+        self.pairs = (
+            enumerate_chains(*given, mean=False) if chained else enumerate_classes(*given, True)
+        )
+        if slack:
+            pairs = zip(self.pairs.psi, self.pairs.loss, strict=True)
+            self.pairs.psi = [loss[:, None] * psi for psi, loss in pairs]
+
+    def flat(self, w):
+        """The weights, and how far rounding reaches in their square norm."""
+        size = 3 * len(self.K)
+        linear, coef = w[: -2 * size], w[-size:].reshape(3, -1)
+        scale = np.sum((abs(coef) @ abs(self.K)) * abs(coef)) + linear @ linear
+        return np.concatenate([(coef @ self.rows).ravel(), linear]), scale
+
+    def primal(self, w, lam):
+        return self.pairs.primal(self.flat(w)[0], lam)
+
+
 OPTIONS = {
     "default": {},
     "weights": {},
@@ -118,37 +96,36 @@ OPTIONS = {
 ROUNDING = {"few rows": 2e-6}
 
 
-def check(name, kernel, option, n_lams, seed=0, **of_path):
-    """Compare a path at random lam with kernel matrices and tight fits."""
-    data = DATA[name](seed)
-    function, params = KERNELS[kernel]
-    K = function(data.tokens, data.tokens)
-    X = data.given(K) if kernel == "precomputed" else data.X
+def check(name, kernel, option, n_lams, seed=0):
+    """Compare a path at random lam with enumeration and tight fits."""
+    (kind, make), (function, params) = DATA[name], KERNELS[kernel]
+    X, y = make(seed)
+    tokens = X if name == "rows" else np.concatenate(X)
+    K = function(tokens, tokens)
+    given = cut(name, y, K) if kernel == "precomputed" else X
     weight = None
     if option != "default":
-        weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(data.y))
-    slack = "rescaling" in OPTIONS[option]
+        weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(y))
+    linear = Linear(name, K, y, weight, "rescaling" in OPTIONS[option])
     noise = ROUNDING.get(option, 1e-8)
-    estimator = data.estimator(random_state=0, **params, **OPTIONS[option])
-    path = RegularizationPath(estimator, lam_min=LOWEST, **of_path)
-    path.fit(X, data.y, sample_weight=weight)
+    estimator = kind(random_state=0, **params, **OPTIONS[option])
+    path = RegularizationPath(estimator, lam_min=LOWEST).fit(given, y, sample_weight=weight)
     assert path.certified_
     assert path.max_gap_ == path.eps
     assert len(path.lams_) > 3
     for w, lam, sqnorm, hinge in zip(
         path.coefs_, path.lams_, path.sqnorms_, path.hinges_, strict=True
     ):
-        assert sqnorm == pytest.approx(data.sqnorm(w, K), abs=noise * data.sqnorm(abs(w), abs(K)))
-        primal, told = data.primal(w, K, lam, weight, slack), 0.5 * lam * sqnorm + hinge
-        assert told >= primal - noise
-        assert told <= primal + noise
-    tight = data.estimator(**params, rescaling=estimator.rescaling, random_state=0)
+        flat, scale = linear.flat(w)
+        assert sqnorm == pytest.approx(flat @ flat, abs=noise * scale)
+        assert 0.5 * lam * sqnorm + hinge == pytest.approx(linear.primal(w, lam), abs=noise)
+    tight = kind(**params, rescaling=estimator.rescaling, random_state=0)
     tight.set_params(tol=1e-4, max_iter=10_000, warm_start=True)
     low, high = np.log(max(path.lam_end_, LOWEST)), np.log(3.0 * path.lams_[0])
     lams = np.exp(np.random.default_rng(2).uniform(low, high, size=n_lams))
     for lam in np.sort(lams)[::-1]:
-        tight.set_params(lam=lam).fit(X, data.y, sample_weight=weight)
-        primal = data.primal(path.coef_at(lam), K, lam, weight, slack)
+        tight.set_params(lam=lam).fit(given, y, sample_weight=weight)
+        primal = linear.primal(path.coef_at(lam), lam)
         gap, dual = path.gap_at(lam), path.dual_objective_at(lam)
         assert path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
         assert dual <= primal + noise
@@ -175,34 +152,31 @@ FEW = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kernel", "option"), FEW)
-def test_models_are_within_eps_of_tight_fits(name, kernel, option):
-    check(name, kernel, option, n_lams=4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "kernel", "option"), CASES)
-def test_200_lams(name, kernel, option):
-    check(name, kernel, option, n_lams=200, seed=3)
+@pytest.mark.parametrize(
+    ("name", "kernel", "option", "n_lams", "seed"),
+    [*((*case, 4, 0) for case in FEW),
+     *(pytest.param(*case, 200, 3, marks=pytest.mark.slow) for case in CASES)],
+)  # fmt: skip
+def test_models_are_within_eps_of_tight_fits(name, kernel, option, n_lams, seed):
+    check(name, kernel, option, n_lams, seed)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
 def test_a_choice_by_folds(kernel):
-    data = Rows(seed=5, n=45)
-    K = rbf(data.X, data.X)
-    X = K if kernel == "precomputed" else data.X
+    X, y = rows(seed=5, n=45)
+    X = rbf(X, X) if kernel == "precomputed" else X
     folds = KFold(3, shuffle=True, random_state=0)
     weight = np.random.default_rng(6).uniform(0.2, 3.0, size=45)
     estimator = StructSVMClassifier(**KERNELS[kernel][1], random_state=0)
-    path = RegularizationPath(estimator, cv=folds).fit(X, data.y, sample_weight=weight)
+    path = RegularizationPath(estimator, cv=folds).fit(X, y, sample_weight=weight)
     results = path.cv_results_
     for k, (train, test) in enumerate(folds.split(X)):
         columns = train if kernel == "precomputed" else slice(None)
-        fits = FallingFits(estimator, X[train][:, columns], data.y[train], weight[train], 0.1)
+        fits = FallingFits(estimator, X[train][:, columns], y[train], weight[train], 0.1)
         for factor, score in zip(FACTORS, results[f"split{k}_test_score"], strict=True):
             if not np.isnan(score):
                 model = fits.fit(factor * fits.default_lam)
-                assert score == model.score(X[test][:, columns], data.y[test])
+                assert score == model.score(X[test][:, columns], y[test])
     best = path.best_estimator_
     assert best.dual_gap_ <= best.tol * (best.primal_objective_ + 1e-3)
     assert best.lam_ == path.best_lam_

@@ -115,20 +115,7 @@ def test_every_estimator_has_a_model(case, pressed):
     assert len(names) == 1
 
 
-@pytest.mark.parametrize("case", ["rows", "rbf, small", "strings", "structure"])
-def test_a_third_press_leaves_the_estimator_as_it_was(case, pressed):
-    model, X, y = make(case)
-    with pytest.warns(ConvergenceWarning):
-        model.set_params(max_iter=2).fit(X, y)
-    before = copy.deepcopy(attributes(model))
-    pressed((5, 6, 6))
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(lam=1.0).fit(X, y)
-    unchanged(model, before)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-@pytest.mark.parametrize("case", ["rows", "rbf", "strings", "structure"])
+@pytest.mark.parametrize("case", ["rows", "rbf", "rbf, small", "strings", "structure"])
 def test_an_interrupted_fit_goes_on_later(case, pressed):
     for moments in ((7,), (7, 7), (60, 61)):
         model, X, y = make(case, warm_start=True)
@@ -144,6 +131,13 @@ def test_an_interrupted_fit_goes_on_later(case, pressed):
             assert model.history_["dual"][0] == pytest.approx(bound, abs=1e-12)
         assert np.diff(model.history_["dual"]) >= -1e-12
         assert model.set_params(max_iter=1000, tol=0.05).fit(X, y).certified_
+    # a third press leaves the estimator as it was
+    before = copy.deepcopy(attributes(model))
+    pressed((5, 6, 6))
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(lam=1.0, tol=0.0, warm_start=False).fit(X, y)
+    unchanged(model, before)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_press_at_the_end_loses_nothing(pressed):
@@ -167,76 +161,82 @@ def test_a_press_at_the_end_loses_nothing(pressed):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-# ---- paths ----------------------------------------------------------------------------------
-
-
-def path(**params):
-    params = {"eps": 0.05, "lam_min": 1e-3} | params
-    return RegularizationPath(StructSVMClassifier(random_state=0), **params)
-
-
-def test_a_path_ends_with_the_last_model_that_is_done(pressed):
+def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
     X, y = flowers()
-    whole, seen = path().fit(X, y), set()
+    path = RegularizationPath(StructSVMClassifier(random_state=0), eps=0.05, lam_min=1e-3)
+    whole, seen = clone(path).fit(X, y), set()
     for moments in [(3,), (200,), (700,), (2000,), (200, 201), (2000, 2000)]:
         pressed(moments)
         with pytest.warns(ConvergenceWarning, match=r"ends at lam=[^,]*\. The fit was interr"):
-            part = path().fit(X, y)
+            part = clone(path).fit(X, y)
         n = len(part.lams_)
         assert n <= len(whole.lams_)
         seen.add(n)
         # the same models as far as it goes, but for one that was good enough before its time
         np.testing.assert_array_equal(part.lams_[: n - 1], whole.lams_[: n - 1])
         np.testing.assert_array_equal(part.coefs_[: n - 1], whole.coefs_[: n - 1])
-        assert all(part.relative_gap_at(lam) <= part.max_gap_ for lam in part.lams_)
-        assert part.certified_
-        assert part.predict(X).shape == y.shape
-        for lam in np.geomspace(part.lam_end_ * 1.01, part.lams_[0], 5):
+        assert part.certified_ and part.predict(X).shape == y.shape
+        for lam in [*part.lams_, *np.geomspace(part.lam_end_ * 1.01, part.lams_[0], 5)]:
             assert part.relative_gap_at(lam) <= part.max_gap_ * (1 + 1e-9)
     assert len(seen) > 2
-
-
-def test_before_its_first_model_a_path_is_as_it_was(monkeypatch):
-    X, y = flowers()
 
     def make_stop(max_time=None):
         stop = PressedStop(*moments)
         stop.begun = True  # checks count from the beginning
         return stop
 
-    model, moments = path().fit(X, y), (5,)
-    before = copy.deepcopy(attributes(model))
+    # before its first model a path is as it was
+    before, moments = copy.deepcopy(attributes(whole)), (5,)
     monkeypatch.setattr(_path_tracing, "Stop", make_stop)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    unchanged(model, before)
-    # a fit of a fold does not end early
-    choice, moments = RegularizationPath(StructSVMClassifier(random_state=0), cv=3), (40,)
+        whole.fit(X, y)
+    unchanged(whole, before)
+    # a fit of a fold does not end early, nor is lam chosen by some folds only
     monkeypatch.setattr(_choosing, "Stop", make_stop)
-    with pytest.raises(KeyboardInterrupt):
-        choice.fit(X, y)
-    assert attributes(choice) == {}
-
-
-@pytest.mark.parametrize("n_calls", [1, 6])
-def test_a_choice_between_lam_takes_all_folds(n_calls):
-    X, y = flowers()
-    calls = []
+    calls, moments = [], (40,)
 
     def scorer(estimator, X, y):
         calls.append(1)
-        if len(calls) == n_calls:
+        if len(calls) == 6:
             signal.raise_signal(signal.SIGINT)
         return estimator.score(X, y)
 
-    model = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, scoring=scorer)
+    for scoring in (None, scorer):
+        choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, scoring=scoring)
+        with pytest.raises(KeyboardInterrupt):
+            choice.fit(X, y)
+        assert attributes(choice) == {}
+        moments = ()
+    assert len(calls) == 6
+
+
+@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
+def test_three_presses_end_a_search_and_one_ends_one_fit(pressed, monkeypatch):
+    X, y = flowers()
+    grid, model = {"lam": [0.1, 0.01]}, StructSVMClassifier(random_state=0)
+    stops = pressed((), (50,))
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert [stop.n_presses > 0 for stop in stops] == [False, True, False, False, False]
+    assert search.best_estimator_.certified_
+    made = []
+
+    class Hasty(PressedStop):
+        """Does not forget the presses of other fits."""
+
+        def __init__(self, max_time=None):
+            made.append(self)
+            self.moments, self.n_compared, self.n_pass_looks = (5,), 0, 0
+            self.begun = self.passing = False
+
+        def __new__(cls, max_time=None):
+            return super().__new__(cls)
+
+    monkeypatch.setattr(_base, "Stop", Hasty)
+    search = GridSearchCV(model, grid, cv=5)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
-    assert attributes(model) == {}
-    assert len(calls) == n_calls
-
-
-# ---- early stopping and searches --------------------------------------------------------------
+        search.fit(X, y)
+    assert len(made) == 3
+    assert not hasattr(search, "best_estimator_")
 
 
 def test_early_stopping_keeps_the_best_weights_so_far(pressed):
@@ -258,40 +258,3 @@ def test_early_stopping_keeps_the_best_weights_so_far(pressed):
         assert model.best_iter_ == model.scores_["n_passes"][scores.argmax()]
         assert not model.estimator_.certified_
         assert model.predict(X).shape == (40,)
-
-
-def test_of_a_search_one_press_ends_one_fit(pressed):
-    X, y = flowers()
-    grid = {"lam": [0.1, 0.01]}
-    stops = pressed((), (50,))
-    search = GridSearchCV(StructSVMClassifier(random_state=0), grid, cv=2, error_score="raise")
-    with pytest.warns(ConvergenceWarning, match="The fit was interrupted") as caught:
-        search.fit(X, y)
-    assert len(caught) == 1
-    assert len(stops) == 5
-    assert [stop.n_presses > 0 for stop in stops] == [False, True, False, False, False]
-    assert search.best_estimator_.certified_
-
-
-@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
-def test_three_presses_end_a_search(monkeypatch):
-    X, y = flowers()
-    made = []
-
-    class Hasty(PressedStop):
-        """Does not forget the presses of other fits."""
-
-        def __init__(self, max_time=None):
-            made.append(self)
-            self.moments, self.n_compared, self.n_pass_looks = (5,), 0, 0
-            self.begun = self.passing = False
-
-        def __new__(cls, max_time=None):
-            return super().__new__(cls)
-
-    monkeypatch.setattr(_base, "Stop", Hasty)
-    search = GridSearchCV(StructSVMClassifier(random_state=0), {"lam": [0.1, 0.01]}, cv=5)
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(X, y)
-    assert len(made) == 3
-    assert not hasattr(search, "best_estimator_")

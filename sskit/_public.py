@@ -30,7 +30,7 @@ def export_from(module, *others):
 
 
 class PublicMixin:
-    """Base of what has parameters: pictures link to the page about a class, files have a version.
+    """Base of what has parameters: pictures link to pages and say the gap, files have a version.
 
     To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
     and no link.
@@ -45,6 +45,23 @@ class PublicMixin:
         if "_param_names" not in vars(cls):
             cls._param_names = tuple(super()._get_param_names())
         return [*cls._param_names]
+
+    def _repr_html_inner(self):
+        """Return the picture of scikit-learn, and below it what the certificate says."""
+        return super()._repr_html_inner() + self._gap_in_words()
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {k: v + self._gap_in_words() * (k == "text/html") for k, v in bundle.items()}
+
+    def _gap_in_words(self):
+        """Return a paragraph of HTML about the duality gap of a fit; nothing if there is none."""
+        gap, primal = (vars(self).get(name) for name in ("dual_gap_", "primal_objective_"))
+        if gap is None or primal is None:
+            return ""
+        proven = "Certified" if self.certified_ else "Not certified"
+        fraction = f", {gap / primal:.2%} of the objective" if primal > 0 else ""
+        return f"<p>{proven}: duality gap {gap:.3g}{fraction}, after {self.n_iter_} passes.</p>"
 
     def __getstate__(self):
         """Add the version of the package, for the reader of a file."""

@@ -5,8 +5,10 @@ from contextlib import suppress
 import numpy as np
 
 from sskit._inside import fitted_with, unwrap
+from sskit._labels import is_same
+from sskit.metrics import token_accuracy_score
 
-__all__ = ["explain", "weights_frame"]
+__all__ = ["errors_frame", "explain", "weights_frame"]
 
 
 def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
@@ -113,6 +115,87 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     model, X = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, edge_feature_names)
     return model.explain(X, i, t, **names, **options)
+
+
+def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
+    """Return the wrong labels, the most confident ones first, with their reasons.
+
+    An error of which a model is sure is often a wrong label in the data, or a feature that
+    misleads.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted `SequenceTagger` or `TreeTagger`, or a `CalibratedTagger` of one; or a pipeline
+        that ends with one, or a search that chose one.
+    X : list of n_samples
+        As the estimator takes them.
+    y : sequence of n_samples label sequences (T_i,)
+        The true labels.
+    top : int, default=20
+        How many errors are listed. None lists all.
+    n_reasons : int, default=3
+        How many reasons each has.
+    feature_names : array-like of str of shape (n_features,), default=None
+        Names of the features; None as in `weights_frame`.
+
+    Returns
+    -------
+    frame : DataFrame
+        A row for each error, with the columns sample and token (from 0), true, predicted,
+        confidence and reasons. The confidence is the probability of the predicted label where the
+        estimator has ``predict_proba``, else how much its max-marginal exceeds that of the true
+        label. The reasons are what contributes most to the predicted label against the true one,
+        see `explain`; against the strongest rival where the estimator never saw the true label.
+
+    Raises
+    ------
+    NotFittedError, TypeError, ValueError
+        If the estimator is not fitted or explains nothing, or X and y do not fit.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.inspection import errors_frame
+    >>> from sskit.preprocessing import TokenVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
+    >>> y = [["DET", "NOUN"], ["NOUN", "VERB"]]
+    >>> tagger = make_pipeline(TokenVectorizer(), SequenceTagger(random_state=0)).fit(X, y)
+    >>> frame = errors_frame(tagger, X, [["DET", "NOUN"], ["NOUN", "NOUN"]])
+    >>> frame[["sample", "token", "true", "predicted"]].values.tolist()
+    [[1, 1, 'NOUN', 'VERB']]
+    >>> frame["reasons"][0].split(", ")[0].split()[0]
+    'word=sleep'
+    """
+    from pandas import DataFrame
+
+    model, given = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
+    names = _names(estimator, model, feature_names, None)
+    y_pred, ignored = estimator.predict(X), getattr(model, "ignore_label", None)
+    token_accuracy_score(y, y_pred, ignore_label=ignored)  # an error names what does not fit
+    calibrated = hasattr(estimator, "predict_proba")
+    scores = getattr(estimator, "predict_proba" if calibrated else "decision_function")(X)
+    classes, rows = model.classes_.tolist(), []
+    for i, labels in enumerate(y_pred):
+        for t, (true, label) in enumerate(zip(y[i], labels.tolist(), strict=True)):
+            if any(is_same(true, right) for right in (label, ignored)):
+                continue
+            known = [k for k, one in enumerate(classes) if is_same(one, true)]
+            confidence = scores[i][t][classes.index(label)]
+            if not calibrated:
+                confidence -= scores[i][t][known[0]] if known else -np.inf
+            rows.append((i, t, true, label, float(confidence), bool(known)))
+    rows.sort(key=lambda row: -row[4])
+    for n, (i, t, true, label, confidence, known) in enumerate(rows[:top]):
+        rival = true if known else None
+        parts = model.explain(given, i, t, label=label, rival=rival, **names)
+        parts = parts.sort_values("contribution", ascending=False)[:n_reasons]
+        told = zip(parts["feature"], parts["kind"], parts["contribution"], strict=True)
+        reasons = ", ".join(f"{name or kind} {c:+.2f}" for name, kind, c in told if c > 0)
+        rows[n] = (i, t, true, label, confidence, reasons)
+    columns = ["sample", "token", "true", "predicted", "confidence", "reasons"]
+    return DataFrame(rows[:top], columns=columns)
 
 
 def _names(estimator, model, *given):

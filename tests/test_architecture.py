@@ -90,8 +90,8 @@ stopping: estimators/base inputs
 dask: core estimators/base estimators/completion solvers/common solvers/distributed
 metrics: inputs
 preprocessing: inputs
-inspection:
-display: inputs inspection
+inspection: metrics
+display: inputs inspection metrics
 datasets: inputs
 utils: inputs
 testing: core inputs models/structured

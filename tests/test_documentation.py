@@ -126,6 +126,21 @@ def test_pictures_link_to_the_reference_explain_parameters_and_stay_short():
         assert max(map(len, re.findall(r"<td>(.*?)</td>", table, re.DOTALL)), default=0) < 1000
 
 
+def test_picture_of_a_fit_says_its_gap():
+    X = np.arange(12.0).reshape(6, 2)
+    model = StructSVMClassifier(random_state=0)
+    assert "ertified: duality gap" not in model._repr_html_()
+    path = RegularizationPath(model, lam_min=0.1).fit(X, X[:, 0] > 5)
+    assert "ertified: duality gap" not in path._repr_html_()
+    told = f"<p>Certified: duality gap {model.fit(X, X[:, 0] > 5).dual_gap_:.3g}, "
+    bundle = model._repr_mimebundle_()
+    assert told in model._repr_html_() and told in bundle["text/html"]
+    assert bundle["text/plain"] == repr(model)
+    model.dual_gap_, model.primal_objective_, model.certified_ = 0.0, 0.0, False
+    told = f"<p>Not certified: duality gap 0, after {model.n_iter_} passes.</p>"
+    assert model._repr_html_().endswith(told)
+
+
 # ---- checkers ----------------------------------------------------------------------------------
 
 SITE = "https://docs.example/stable"

@@ -7,9 +7,17 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sskit import PartsModel, SegmentationModel, SequenceTagger, StructSVMClassifier
+from sskit import (
+    CalibratedTagger,
+    PartsModel,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.datasets import make_chains
 from sskit.display import FeatureWeightsDisplay
-from sskit.inspection import explain, weights_frame
+from sskit.inspection import errors_frame, explain, weights_frame
 from sskit.preprocessing import TokenTransformer
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -137,3 +145,74 @@ def test_many_labels_and_no_weights():
         FeatureWeightsDisplay.from_estimator(
             StructSVMClassifier(random_state=0).fit(np.zeros((4, 2)), [0, 1, 2, 0])
         )
+
+
+# ---------------------------------------------------------------------------- errors
+
+
+def as_trees(X):
+    return [(x, np.arange(len(x)) - 1) for x in X]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "convert"),
+    [
+        (SequenceTagger(random_state=0), list),
+        (SequenceTagger(n_states_per_label=2, random_state=0), list),
+        (SequenceTagger(order=2, random_state=0), list),
+        (CalibratedTagger(SequenceTagger(random_state=0), cv=2), list),
+        (TreeTagger(random_state=0), as_trees),
+        (GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.1]}, cv=2), list),
+    ],
+)
+def test_errors_are_all_listed_with_what_speaks_for_them(estimator, convert):
+    X, y = make_chains(30, n_states=3, random_state=1)
+    model = estimator.fit(convert(X), y)
+    # some true labels are wrong, and one is new
+    y = [labels.copy() for labels in y]
+    y[3][0], y[4][1], y[5][2] = (y[3][0] + 1) % 3, (y[4][1] + 1) % 3, 7
+    y_pred, frame = model.predict(convert(X)), errors_frame(model, convert(X), y, None)
+    wrong = {(i, t) for i, labels in enumerate(y) for t in np.flatnonzero(labels != y_pred[i])}
+    places = list(zip(frame["sample"], frame["token"], strict=True))
+    assert len(wrong) >= 3 and set(places) == wrong and len(places) == len(wrong)
+    assert [y[i][t] for i, t in places] == frame["true"].tolist()
+    assert [y_pred[i][t] for i, t in places] == frame["predicted"].tolist()
+    confidence = frame["confidence"]
+    assert (np.diff(confidence[np.isfinite(confidence)]) <= 0).all()
+    if hasattr(model, "predict_proba"):
+        proba = model.predict_proba(convert(X))
+        expected = [proba[i][t][y_pred[i][t]] for i, t in places]
+        np.testing.assert_allclose(confidence, expected)
+    inner = getattr(model, "estimator_", getattr(model, "best_estimator_", model))
+    for _, (i, t, true, label, _, reasons) in frame.iterrows():
+        parts = inner.explain(convert(X), i, t, label=label, rival=None if true == 7 else true)
+        best = parts.loc[parts["contribution"].idxmax()]
+        if best["contribution"] > 0:
+            told = best["feature"] or best["kind"]
+            assert reasons.startswith(f"{told} {best['contribution']:+.2f}")
+        assert reasons.count(" +") <= 3
+    assert errors_frame(model, convert(X), y, 2).equals(frame[:2])
+    assert len(errors_frame(model, convert(X), y_pred)) == 0
+
+
+def test_errors_of_pipelines_have_names_and_hidden_labels_are_none(pipeline):
+    X, y = sentences()
+    frame = errors_frame(pipeline, X, [["NOUN", "NOUN", "VERB"], *y[1:]], n_reasons=1)
+    assert frame["reasons"].tolist() == [frame["reasons"][0]]
+    assert frame["reasons"][0].split()[0] in ("w=the", "w=a", "start")
+    partly = pipeline[-1].__class__(ignore_label="?", random_state=0)
+    X, y = make_chains(10, random_state=0)
+    y = [np.array(["?", *labels[1:].astype(str)]) for labels in y]
+    frame = errors_frame(partly.fit(X, y), X, y, None)
+    assert "?" not in frame["true"].tolist()
+
+
+def test_errors_of_what_explains_nothing(pipeline):
+    X, y = sentences()
+    with pytest.raises(ValueError, match=r"y_true\[1\] has"):
+        errors_frame(pipeline, X[:2], [y[0], y[1][:2]])
+    rows = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals"):
+        errors_frame(rows, [[0.0]], [0])
+    with pytest.raises(NotFittedError):
+        errors_frame(SequenceTagger(), [[[0.0]]], [[0]])

@@ -1,0 +1,61 @@
+"""Tagged sequences as coloured text."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from sskit.display import show_sequence
+
+WORDS, TAGS = ["in", "<New>", "York"], ["O", "B-LOC", "I-LOC"]
+
+
+def test_text():
+    assert repr(show_sequence(WORDS, TAGS)) == "in/O <New>/B-LOC York/I-LOC"
+    shown = show_sequence(range(2), [0, 1], y_true=[0, 2], confidence=[0.5, 1])
+    assert repr(shown) == "0/0(0.50) 1/1!2(1.00)"
+    assert repr(show_sequence([], [])) == ""
+
+
+def test_blocks_of_a_notebook():
+    html = show_sequence(WORDS, TAGS, y_true=["O", "B-ORG", "I-LOC"], confidence=[1, 0.25, 0.5])
+    html = html._repr_html_()
+    assert "&lt;New&gt;" in html and "<New>" not in html
+    blocks = html.split('<span title="')[1:]
+    colors = [re.search("background:(#......)", block)[1] for block in blocks]
+    assert colors[0] == "#ffffff" != colors[1] == colors[2]
+    assert "<s>B-LOC</s> <b>B-ORG</b> 25%" in blocks[1] and "#c00000" in blocks[1]
+    assert "I-LOC 50%" in blocks[2] and "#c00000" not in blocks[2]
+    assert "O</span>" not in blocks[0]  # what lies outside needs no label
+    open_tags = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            open_tags.extend([] if tag == "br" else [tag])
+
+        def handle_endtag(self, tag):
+            assert open_tags.pop() == tag
+
+    Reader().feed(html)
+    assert open_tags == []
+
+
+def test_types_differ_in_colour():
+    tags = [f"B-{n}" for n in range(12)]
+    html = show_sequence(tags, tags)._repr_html_()
+    assert len(set(re.findall("background:(#......)", html))) == 13  # and the page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tags": ["O"]}, "tags holds 1 entries for 3 words"),
+        ({"y_true": ["O"] * 4}, "y_true holds 4 entries for 3 words"),
+        ({"confidence": [0.5] * 2}, "confidence holds 2 entries for 3 words"),
+        ({"confidence": [0.5, 1.5, 0]}, r"confidence\[1\] must be from 0 to 1, got 1.5"),
+        ({"confidence": [0.5, 0.5, float("nan")]}, r"confidence\[2\] must be from 0 to 1, got nan"),
+    ],
+)
+def test_bad_input(options, message):
+    with pytest.raises(ValueError, match=message):
+        show_sequence(**{"words": WORDS, "tags": TAGS} | options)

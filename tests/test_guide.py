@@ -13,7 +13,7 @@ from helpers.pages import compare, is_missing, run_blocks
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
 SHELL = {"bash", "console", "text"}  # what is not Python, and so not run
-SLOW = {"find_poses", "label_images", "partly_labelled"}
+SLOW = {"find_poses", "label_images"}
 DOORS = ("tutorials", "how_to", "explanations", "reference")
 UNMERGED = {"coming_from_classes"}
 GENERATED = {"_build", "auto_examples", "generated"}
@@ -190,7 +190,7 @@ def test_what_pages_name_exists_and_their_tables_are_whole():
     for page in written():
         text = page.read_text()
         if page.suffix == ".rst":
-            named = re.findall(r"``((?:sskit|examples|tests)/[\w/]+\.\w+)", text)
+            named = re.findall(r"``(?:python )?((?:sskit|examples|tests)/[\w/]+\.\w+)", text)
             scripts = re.findall(r"``(\w+\.py)\b[^`]*``", text)
             named += [f"examples/benchmarks/{name}" for name in scripts]
             assert [name for name in named if not (ROOT / name).is_file()] == [], page

@@ -3,10 +3,14 @@
 import os
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from helpers.pages import run_blocks
+from PIL import Image
 from test_guide import DOC, python_blocks
+
+from sskit.datasets import load_conll
 
 DATA = Path(os.environ.get("SSKIT_DATA", "data"))
 
@@ -17,13 +21,46 @@ def tag_text():
         shutil.copy(DATA / "conll2000" / name, name)
 
 
+def address_parser():
+    """The XML files of the repository of usaddress."""
+    for source, name in (
+        ("train", "training/labeled.xml"),
+        ("test_labeled", "measure_performance/test_data/labeled.xml"),
+    ):
+        X, y = load_conll(DATA / "usaddress" / f"{source}.txt.gz", columns=["word", "part"])
+        root = ElementTree.Element("AddressCollection")
+        for tokens, labels in zip(X, y, strict=True):
+            address = ElementTree.SubElement(root, "AddressString")
+            for token, label in zip(tokens, labels, strict=True):
+                ElementTree.SubElement(address, label).text = token["word"]
+        path = Path("usaddress", name)
+        path.parent.mkdir(parents=True)
+        ElementTree.ElementTree(root).write(path)
+
+
+def segment_images():
+    """Photographs of horses and their masks, white on black."""
+    for subset, n in (("train", 80), ("test", 30)):
+        names = (DATA / "weizmann_horse" / f"{subset}.txt").read_text().split()[:n]
+        for folder in ("images", "masks"):
+            Path(subset, folder).mkdir(parents=True)
+        for name in names:
+            path = DATA / "weizmann_horse" / "images" / f"{name}.jpg"
+            shutil.copy(path, Path(subset, "images"))
+            with Image.open(DATA / "weizmann_horse" / "masks" / f"{name}.png") as mask:
+                mask.convert("L").save(Path(subset, "masks", f"{name}.png"))
+
+
 def first_tagger():
     """No files."""
 
 
 PAGES = [
     first_tagger,
-    pytest.param(tag_text, marks=[pytest.mark.realdata, pytest.mark.slow]),
+    *(
+        pytest.param(files, marks=[pytest.mark.realdata, pytest.mark.slow])
+        for files in (tag_text, address_parser, segment_images)
+    ),
 ]
 
 

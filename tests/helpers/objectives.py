@@ -22,3 +22,10 @@ def primal_at(estimator, X, y, weight, w):
         w = task.columns.from_user(task.layout, w)
     hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
+
+
+def bracket(*models):
+    """Certificates of one problem: no dual objective lies above a primal one."""
+    assert all(model.certified_ for model in models)
+    primal = min(model.primal_objective_ for model in models)
+    assert max(model.dual_objective_ for model in models) <= primal * (1 + 1e-9) + 1e-9

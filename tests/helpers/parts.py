@@ -66,6 +66,7 @@ NODES = [
 ]
 HALVES = [np.minimum(y, 1) for y in NODES]
 NUMBERS = [np.unique(y, return_inverse=True)[1] % 3 for y in TAGS]
+COSTS = {"O": {"I-yy": 2.0}, "B-yy": {"B-x": 0.5}}
 RULES = np.ones((5, 5), dtype=bool)
 
 
@@ -90,6 +91,8 @@ CASES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, None),
     "edges": (SequenceTagger(), EDGED, TAGS, WEIGHT),
     "second order": (SequenceTagger(order=2), TOKENS, TAGS, WEIGHT),
+    "costs of tags": (SequenceTagger(loss=COSTS), TOKENS, TAGS, WEIGHT),
+    "costs of classes": (StructSVMClassifier(loss={"a": {"b": 2.0}}), ROWS, CLASSES, WEIGHT),
     "fraction of tokens": (SequenceTagger(loss="hamming"), TOKENS, TAGS, WEIGHT),
     "balanced tags": (SequenceTagger(class_weight="balanced"), TOKENS, TAGS, WEIGHT),
     "weights of tags": (SequenceTagger(class_weight={"I-yy": 2.0}), TOKENS, TAGS, None),

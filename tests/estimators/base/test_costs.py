@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from sskit import GraphTagger, SegmentationModel, SequenceTagger, StructSVMClassifier, TreeTagger
-from sskit.dask import Distributed
 
 TABLE = PAIRS["loss"]
 ONES = 1.0 - np.eye(3)
@@ -145,27 +144,6 @@ def test_copies_files_and_searches(name):
     model.set_params(loss=TABLE + 0.5 * np.eye(3)[::-1] * ONES)
     with pytest.raises(ValueError, match="the costs of pairs|the loss of y"):
         model.fit(X, y)
-
-
-@pytest.mark.parametrize("name", ["chains", "trees", "rows"])
-def test_parts_and_steps_know_all_labels(name):
-    X, y = FITS[name].data()
-    model = clone(FITS[name].estimator).set_params(
-        loss=TABLE, tol=0.01, lam=0.1, solver="bcfw", random_state=0
-    )
-    whole = clone(model).fit(X, y)
-    # parts of rows lack a class each
-    order = np.argsort(y) if name == "rows" else np.arange(len(y))
-    parts = [([X[i] for i in p], [y[i] for i in p]) for p in np.array_split(order, 2)]
-    together = list(zip(*parts, strict=True))
-    found = Distributed(clone(model)).fit(*together).estimator_
-    assert found.primal_objective_ == pytest.approx(whole.primal_objective_, rel=0.03)
-    wrong = clone(model).set_params(loss=np.where(TABLE == 3, -3.0, TABLE))
-    for fit, data in ((Distributed(wrong).fit, together), (wrong.partial_fit, (X, y))):
-        with pytest.raises(ValueError, match=r"loss\[.*\]\[.*\] is -3, expected a finite"):
-            fit(*data)
-    stepped = clone(model).partial_fit(*parts[0], classes=whole.classes_).partial_fit(*parts[1])
-    assert stepped.coef_.shape == whole.coef_.shape
 
 
 def test_labels_that_are_none_are_named():

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from helpers.fits import FITS, SOLVERS, suits
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit.estimators.base.estimator import ALIASES
+from sskit.estimators.base.estimator import SOLVERS as NAMES
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
 
 # Two fits of a few passes differ as soon as their solvers do.
@@ -68,18 +71,20 @@ def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
 def test_strings_and_shorthand():
     X, y = FITS["chains"].data()
     for params in (
-        {"solver": "auto"},
         {"solver": "bcfw", "steps": "fw", "sampling": "gap"},
         {"steps": "away", "cache": True},
         {"solver": "mpbcfw", "steps": "pairwise", "sampling": "uniform"},
-        {"solver": "fw"},
         {"solver": "ssg", "sampling": "uniform"},
-        {"solver": "one_slack"},
-        {"solver": "gdmm"},
         {"solver": "soft_bcfw", "steps": "away"},
+        *({"solver": name} for name in (*NAMES, *ALIASES)),
     ):
         model = SequenceTagger(**params, **PASSES).fit(X, y)
+        name = params.get("solver", "auto")
+        kind = NAMES[ALIASES.get(name, name)]
+        assert type(model.solver_) is kind or name == "auto"
         assert differences(refit(model, X, y), model) == [], params
+        spelled = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+        assert name in (spelled, "auto", *ALIASES)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

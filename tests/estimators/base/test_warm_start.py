@@ -16,8 +16,8 @@ import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
 from helpers.fits import flowers, strings
-from helpers.fits import matchings as make_matchings
 from helpers.laws import near
+from helpers.objectives import bracket
 from helpers.objectives import flat as flat_weights
 from helpers.structures import Chains, Matching
 from helpers.trees import random_parents
@@ -71,6 +71,8 @@ def make_samples():
     rng, n = np.random.default_rng(4), len(SIZES)
     y = [rng.integers(3, size=t) for t in SIZES]
     y[0][:3] = np.arange(3)
+    for labels in y:
+        labels[1:][(labels[1:] == 2) & (labels[:-1] == 2)] = 0
     X = [noisy(rng, labels) for labels in y]
     parents, ranks = [random_parents(rng, t) for t in SIZES], np.arange(n) % 3
     kinds = [np.arange(t) % 2 for t in SIZES]
@@ -380,18 +382,6 @@ def test_what_is_known_of_labels_belongs_to_the_data():
 # ---- other problems of the same data -----------------------------------------------------
 
 
-def label_sets():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 5))
-    return X, (X @ rng.normal(size=(5, 4)) + rng.normal(size=(60, 4)) > 0).astype(int)
-
-
-CASES = {
-    "rows": (StructSVMClassifier(lam=0.05), flowers),
-    "strings": (SequenceTagger(lam=0.05, tol=0.05), lambda: strings(15)),
-    "label sets": (MultilabelPairwise(lam=0.05), label_sets),
-    "matchings": (StructuredSVM(Matching(), lam=0.05, tol=0.05), lambda: make_matchings(15)),
-}
 OPTIONS = {
     "auto": {},
     "plain": {"steps": "fw", "sampling": "gap"},
@@ -400,119 +390,102 @@ OPTIONS = {
 }
 
 
-def warm(case, **params):
-    """An estimator that goes on, and its data."""
-    given = {"warm_start": True, "random_state": 0, "max_iter": 20_000} | params
-    return clone(CASES[case][0]).set_params(**given), *CASES[case][1]()
-
-
-def overlap(one, other):
-    """Both certificates bracket one optimum."""
-    assert one.dual_objective_ <= other.primal_objective_ + 1e-9
-    assert other.dual_objective_ <= one.primal_objective_ + 1e-9
-
-
-@pytest.mark.parametrize(("case", "options"), in_turn(CASES, OPTIONS, 2))
-def test_another_problem_of_the_same_data(case, options):
-    model, X, y = warm(case, **OPTIONS[options])
-    n = 2 * len(X) // 3
-    w, gap = flat_weights(model.fit(X[:n], y[:n])), model.dual_gap_
+@pytest.mark.parametrize(
+    ("family", "options"), in_turn(["rows", "chains", "sets", "matchings"], OPTIONS, 2)
+)
+def test_another_problem_of_the_same_data(family, options):
+    options = {"warm_start": True, "tol": 0.05, "max_iter": 20_000} | OPTIONS[options]
+    model, data, n = make(family, **options), take(family, range(6)), 6
+    w, gap = flat_weights(model.fit(**data)), model.dual_gap_
     assert model.n_iter_ > 0
     # nothing to do, by any other solver that keeps a dual point
     for other in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        other.set_params(solver=OPTIONS[options].get("solver", "bcfw")).fit(X[:n], y[:n])
+        other.set_params(solver=options.get("solver", "bcfw")).fit(**data)
         assert other.n_iter_ == 0
         assert other.n_oracle_calls_ <= 2 * n  # of the last iterate and of the average
         assert other.dual_gap_ == pytest.approx(gap, abs=1e-12)
         np.testing.assert_allclose(flat_weights(other), w, rtol=0, atol=1e-11)
         assert other.history_["n_passes"].tolist() == [0]
-    for factor in (0.4, 3.0):
-        model.set_params(lam=factor * 0.05).fit(X[:n], y[:n])
-        assert model.lam_ == factor * 0.05
-        overlap(model, clone(model).fit(X[:n], y[:n]))
-    weight = np.random.default_rng(0).uniform(0.1, 2.0, size=len(X))
+    for lam in (0.02, 0.15):
+        model.set_params(lam=lam).fit(**data)
+        assert model.lam_ == lam
+        bracket(model, clone(model).fit(**data))
+    data = take(family, range(10)) | {"sample_weight": np.linspace(0.1, 2.0, 10)}
     for change in ({"lam": 0.05}, {"bounds": (-0.3, 0.3)}, {"prior": np.full(len(w), 0.1)}):
-        model.set_params(**change).fit(X, y, sample_weight=weight)
-        overlap(model, clone(model).fit(X, y, sample_weight=weight))
+        model.set_params(**change).fit(**data)
+        bracket(model, clone(model).fit(**data))
     assert np.abs(flat_weights(model)).max() <= 0.3
 
 
-@pytest.mark.parametrize("case", ["rows", "strings"])
-def test_a_path_of_fits_takes_fewer_passes(case):
-    passes = np.zeros(2)
+@pytest.mark.parametrize(
+    ("estimator", "data"), [(StructSVMClassifier(), flowers()), (SequenceTagger(), strings(15))]
+)
+def test_a_path_of_fits_takes_fewer_passes(estimator, data):
+    passes, model = np.zeros(2), clone(estimator).set_params(warm_start=True, tol=0.02)
     for seed in range(2):  # how many one order of the visits takes is for chance to say
-        model, X, y = warm(case, tol=0.02)
         for lam in 0.1 * 0.6 ** np.arange(5):
-            model.set_params(lam=lam, random_state=seed).fit(X, y)
-            passes += model.n_iter_, clone(model).fit(X, y).n_iter_
+            model.set_params(lam=lam, random_state=seed).fit(*data)
+            passes += model.n_iter_, clone(model).fit(*data).n_iter_
     assert passes[0] < 0.8 * passes[1]
 
 
-def change_row(X, y):
-    X[17, 2] += 1e-9
-    return X, y
+def only(i, change):
+    """Samples of which one is changed."""
+    return lambda values: [change(x) if k == i else x for k, x in enumerate(values)]
 
 
-def swap(X, y):
-    y[3], y[4] = "versicolor", "setosa"
-    return X, y
-
-
-def allowed_of(y):
-    """Transitions of digits of which one that never occurs is forbidden."""
-    allowed = np.ones((10, 10), dtype=bool)
-    seen = {pair for labels in y for pair in itertools.pairwise(labels.tolist())}
-    allowed[next(pair for pair in itertools.product(range(10), repeat=2) if pair not in seen)] = 0
-    return allowed
-
-
+RULES = ~np.array([[0, 0, 0], [0, 0, 0], [0, 0, 1]], dtype=bool)  # of a pair that never occurs
+# How samples, labels and parameters are changed.
 INCONSISTENT = [
-    ("rows", lambda X, y: (X[:100], y[:100]), {}, "X has 100 samples but had 150"),
-    ("rows", change_row, {}, r"X\[17\] changed"),
-    ("rows", swap, {}, r"y\[3\] changed"),
-    ("rows", lambda X, y: (X, np.where(y == "virginica", "other", y)), {},
-     r"classes changed from \['setosa', .* to \['other', 'setosa', "),
-    ("rows", lambda X, y: (X[:, :3], y), {}, "the number of features changed from 4 to 3"),
-    ("rows", None, {"fit_intercept": False}, "the weights changed"),
-    ("strings", lambda X, y: ([*X[1:], X[0]], [*y[1:], y[0]]), {}, r"X\[0\] changed"),
-    ("strings", None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
-    ("strings", None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
-    ("strings", None, {"rescaling": "slack"}, "rescaling changed"),
-    ("strings", None, {"allowed_transitions": allowed_of(strings(15)[1])}, "transitions changed"),
-    ("label sets", None, {"edges": "tree"}, "the edges changed"),
-    ("label sets", None, {"inference": "lp"}, "the planes changed from sets of labels to relaxed"),
-    ("label sets", None, {"label_weight": [1, 1, 1, 2]}, "the loss changed"),
-    ("label sets", lambda X, y: (X, y[:, :3]), {}, r"classes changed from \[0, 1, 2, 3\]"),
-    ("label sets", lambda X, y: (X, np.where(X[:, :1] == X[5, 0], 1 - y, y)), {},
-     r"y\[5\] changed"),
-    ("matchings", None, {"model": Matching(power=3.0)}, "the model object changed"),
-    ("matchings", lambda X, y: ([X[1], *X[1:]], y), {}, r"X\[0\] changed"),
-    ("matchings", lambda X, y: (X, [y[0][::-1], *y[1:]]), {}, r"y\[0\] changed"),
+    ("rows", lambda X: X + 1e-9 * np.eye(10, 3, -7), None, {}, r"X\[7\] changed"),
+    ("rows", None, only(3, lambda k: 1), {}, r"y\[3\] changed"),
+    ("rows", None, lambda y: np.where(y == 2, 7, y), {}, r"classes changed from \[0, .* 1, 7\]"),
+    ("rows", lambda X: X[:, :2], None, {}, "the number of features changed from 3 to 2"),
+    ("rows", None, None, {"fit_intercept": False}, "the weights changed"),
+    ("chains", None, None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
+    ("chains", None, None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
+    ("chains", None, None, {"allowed_transitions": RULES}, "transitions changed"),
+    ("chains", None, None, {"rescaling": "slack"}, "rescaling changed"),
+    ("chains, slack", None, None, {"rescaling": "margin"}, "rescaling changed"),
+    ("chains, second order", None, None, {"order": 1}, ""),
+    ("chains, edges", only(6, lambda pair: (pair[0], pair[1] + 1)), None, {},
+     r"the edge features of X\[6\] changed"),
+    ("chains, edges", lambda X: [x for x, _ in X], None, {},
+     "the number of edge features changed from 2 to 0"),
+    ("sets", None, None, {"edges": "tree"}, "the edges changed"),
+    ("sets", None, None, {"inference": "lp"}, "planes changed from sets of labels to relaxed"),
+    ("sets", None, None, {"label_weight": [1, 1, 1, 2]}, "the loss changed"),
+    ("sets", None, lambda y: y[:, :3], {}, r"classes changed from \[0, 1, 2, 3\]"),
+    ("sets", None, lambda y: abs(y - np.eye(10, 4, -5, int)), {}, r"y\[5\] changed"),
+    ("hierarchy", None, None, {"hierarchy": None}, "the hierarchy changed"),
+    ("matchings", None, None, {"model": Matching(power=3.0)}, "the model object changed"),
+    ("matchings", only(0, lambda x: x + 1), None, {}, r"X\[0\] changed"),
+    ("matchings", None, only(0, lambda y: y[::-1]), {}, r"y\[0\] changed"),
 ]  # fmt: skip
 
 
-def test_what_cannot_be_continued_is_named():
-    fitted = {case: warm(case, tol=0.5)[0].fit(*warm(case)[1:]) for case in CASES}
-    for case, change, params, reason in INCONSISTENT:
-        model, X, y = copy.deepcopy(fitted[case]), *warm(case)[1:]
-        before = copy.deepcopy(vars(model))
-        model.set_params(**params)
-        if change is not None:
-            X, y = change(X, y)
-        told = "^warm_start=True cannot continue.*because.*" + reason
-        with pytest.raises(ValueError, match=told):
-            model.fit(X, y)
-        np.testing.assert_array_equal(model.coef_, before["coef_"])
-        assert model._warm_start.point.lam == before["_warm_start"].point.lam
-        model.set_params(warm_start=False).fit(X, y)
-        assert not hasattr(model, "_warm_start")
+@cache
+def fitted(family):
+    return make(family, warm_start=True, tol=0.5).fit(**take(family, range(10)))
+
+
+@pytest.mark.parametrize(("family", "samples", "labels", "params", "reason"), INCONSISTENT)
+def test_what_cannot_be_continued_is_named(family, samples, labels, params, reason):
+    model, (X, y, _) = copy.deepcopy(fitted(family)), take(family, range(10)).values()
+    before = copy.deepcopy(vars(model))
+    X, y = (values if how is None else how(values) for how, values in ((samples, X), (labels, y)))
+    with pytest.raises(ValueError, match=f"^warm_start=True cannot continue.*because.*{reason}"):
+        model.set_params(**params).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before["coef_"])
+    assert model._warm_start.point.lam == before["_warm_start"].point.lam
+    assert not hasattr(model.set_params(warm_start=False).fit(X, y), "_warm_start")
 
 
 def test_nothing_is_kept_without_warm_start():
-    model, X, y = warm("rows")
+    model, (X, y, _) = make("rows", warm_start=True, tol=0.01), take("rows", range(10)).values()
     assert not any(name.startswith("_warm") for name in vars(clone(model.fit(X, y))))
     first = model.set_params(warm_start=False).fit(X, y).n_iter_
-    assert not hasattr(model, "_warm_start") and model.fit(X, y).n_iter_ == first
+    assert not hasattr(model, "_warm_start") and model.fit(X, y).n_iter_ == first > 0
     # the first fit with warm_start=True is a cold one, whatever was before
     assert model.set_params(warm_start=True).fit(X, y).n_iter_ == first
     for solver in ("fw", BCFW(steps="fw"), BCFW(cache=True), "bcfw"):

@@ -9,7 +9,6 @@ from helpers.real_data import make_glyph_sentences
 from sklearn.base import clone
 
 from sskit import SequenceTagger
-from sskit.datasets import make_chains
 from sskit.oracles import beam_search
 
 
@@ -59,17 +58,6 @@ def test_only_prediction_uses_it(glyphs):
         found, expected = (getattr(each, method)(X[:5], *further) for each in (beam, tagger))
         assert all(map(np.array_equal, found, expected))
     assert beam.score(X, y) == np.mean(np.concatenate(beam.predict(X)) == np.concatenate(y))
-
-
-def test_forbidden_transitions_stay_away():
-    X, y = make_chains(30, n_states=6, random_state=0)
-    y = [np.where(labels == 5, 4, labels) for labels in y]
-    y[0][-2:] = 4, 5
-    allowed = np.eye(6, k=1, dtype=bool)
-    for labels in y:  # but for the last label, a way that may be lost
-        allowed[labels[:-1], labels[1:]] = True
-    tagger = SequenceTagger(allowed_transitions=allowed, beam_size=1, random_state=0).fit(X, y)
-    assert all(allowed[labels[:-1], labels[1:]].all() for labels in tagger.predict(X))
 
 
 def test_lost_labellings_are_found_exactly():

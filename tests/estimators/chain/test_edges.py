@@ -32,10 +32,6 @@ def test_what_is_learnt():
     # staying is what the first feature says
     stays = tagger.edge_coef_[0]
     assert stays.diagonal().min() > stays[~np.eye(3, dtype=bool)].max()
-    nothing = np.empty((0, 3)), np.empty((0, 2))
-    found = tagger.predict([nothing, PAIRS[3], nothing])
-    assert [len(y) for y in found] == [0, 6, 0]
-    np.testing.assert_array_equal(found[1], tagger.predict(PAIRS)[3])
     # one of plain sequences forgets it
     tagger.fit(X, Y)
     assert not hasattr(tagger, "edge_coef_") and not hasattr(tagger, "n_edge_features_in_")
@@ -55,39 +51,14 @@ def test_a_constant_feature_is_one_more_table():
     np.testing.assert_allclose(only.edge_coef_[0], plain.transitions_, atol=0.02)
 
 
-def test_bounds_by_block():
-    tagger = fit(bounds={"edge_coef": (-0.05, 0.1)})
-    assert tagger.edge_coef_.max() == 0.1 and tagger.edge_coef_.min() == -0.05
-    assert np.abs(tagger.coef_).max() > 0.1
-    lower = np.zeros((2, 3, 3))
-    lower[1, 0, 1] = 0.25
-    assert fit(bounds={"edge_coef": (lower, None)}).edge_coef_[1, 0, 1] >= 0.25
-    with pytest.raises(ValueError, match=r"array of shape \(2, 3, 3\)"):
-        fit(bounds={"edge_coef": (np.zeros((3, 3, 2)), None)})
-
-
-def test_warm_start_knows_features_of_edges():
-    tagger = fit(warm_start=True, lam=0.1, tol=0.1)
-    for data, told in (
-        ([*PAIRS[:-1], (X[-1], Z[-1] + 1.0)], r"the edge features of X\[9\] changed"),
-        (X, "the number of edge features changed from 2 to 0"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            tagger.fit(data, Y)
-
-
 def test_weights_may_be_set():
     tagger = fit()
     before = np.concatenate(tagger.decision_function(PAIRS))
     tagger.edge_coef_ = np.zeros((2, 3, 3))
     assert not np.array_equal(np.concatenate(tagger.decision_function(PAIRS)), before)
-    for value, told in (
-        (np.zeros((1, 3, 3)), "edge_coef_ must have the shape"),
-        (np.full((2, 3, 3), np.nan), r"edge_coef_\[0, 0, 0\] is nan"),
-    ):
-        tagger.edge_coef_ = value
-        with pytest.raises(ValueError, match=told):
-            tagger.predict(PAIRS)
+    tagger.edge_coef_ = np.zeros((1, 3, 3))
+    with pytest.raises(ValueError, match="edge_coef_ must have the shape"):
+        tagger.predict(PAIRS)
 
 
 def test_bad_input():

@@ -29,23 +29,30 @@ EMPTIES = {
 }
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"beam_size": 2}], ids=str)
+OPTIONS = [{}, {"kernel": "rbf"}, {"beam_size": 2}, {"order": 2}, {"edges": True}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_empty_sequences_are_predicted(options, chains):
     X, y = chains
+    edged = "edges" in options
+    if edged:
+        X, options = [(x, np.diff(x, axis=0)) for x in X], {}
     model = SequenceTagger(tol=0.5, lam=0.1, random_state=0, **options).fit(X, y)
     n_labels, expected = len(model.classes_), model.predict(X[:3])
     truth = [[], *y[:2], [], [], y[2], []]
     for make in EMPTIES.values():
-        empty = make(model.n_features_in_)
+        empty = make(4)
+        empty = (empty, np.empty((0, 4))) if edged else empty
         with_empty = [empty, *X[:2], empty, empty, X[2], empty]
         predicted = model.predict(with_empty)
         assert [len(labels) for labels in predicted] == [len(labels) for labels in truth]
         assert all(map(np.array_equal, [predicted[i] for i in (1, 2, 5)], expected))
         assert predicted[0].dtype == model.classes_.dtype
         shapes = [scores.shape for scores in model.decision_function([empty, X[0]])]
-        assert shapes == [(0, n_labels), (len(X[0]), n_labels)]
+        assert shapes == [(0, n_labels), (len(y[0]), n_labels)]
         labels, scores = model.predict_topk([X[0], empty], 3, return_scores=True)
-        assert labels[0].shape == (3, len(X[0])) and labels[1].shape == (1, 0)
+        assert labels[0].shape == (3, len(y[0])) and labels[1].shape == (1, 0)
         np.testing.assert_array_equal(scores[1], [0.0])
         assert model.score(with_empty, truth) == model.score(X[:3], y[:3])
         for nothing in ([empty], [empty] * 3):
@@ -67,13 +74,11 @@ def test_empty_sequences_keep_the_names_of_others(chains):
     assert [len(labels) for labels in model.predict(stacked)] == [0, len(X[0]), len(X[1])]
 
 
-@pytest.mark.parametrize("tokens", ["dicts", "hashed", "frames"])
-def test_empty_sequences_in_pipelines(tokens):
+@pytest.mark.parametrize("inner", [DictVectorizer(), FeatureHasher(8), StandardScaler()])
+def test_empty_sequences_in_pipelines(inner):
     X, y = [[{"a": 1.0}, {"b": 2.0}], [{"b": 1.0}]], [["A", "B"], ["B"]]
-    inner = DictVectorizer() if tokens == "dicts" else FeatureHasher(8)
-    if tokens == "frames":
+    if isinstance(inner, StandardScaler):
         X = [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [3.0]})]
-        inner = StandardScaler()
     pipeline = make_pipeline(TokenTransformer(inner), SequenceTagger(random_state=0)).fit(X, y)
     empty = X[0][:0]
     predicted = pipeline.predict([empty, X[0], empty, X[1]])

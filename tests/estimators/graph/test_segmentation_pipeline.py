@@ -3,39 +3,34 @@
 import numpy as np
 import pytest
 from helpers.real_data import load_weizmann_horses
-from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
 from sskit.datasets import make_segmentation_images
 from sskit.metrics import iou_scores
-from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
+from sskit.preprocessing import SuperpixelGraphs
 
 X, Y = make_segmentation_images(14, shape=(48, 64), n_classes=2, random_state=0)
 
 
-def make_model(**model):
-    superpixels = SuperpixelGraphs(
-        n_segments=60, n_color_words=8, n_texture_words=8, neighborhood=0, random_state=0
-    )
-    return make_pipeline(superpixels, SegmentationModel(lam=0.1, random_state=0, **model))
+def make_model():
+    words = {"n_color_words": 8, "n_texture_words": 8}
+    superpixels = SuperpixelGraphs(n_segments=60, neighborhood=0, random_state=0, **words)
+    return make_pipeline(superpixels, SegmentationModel(lam=0.1, random_state=0))
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    return make_model().fit(X[:10], Y[:10])
-
-
-def test_images_in_masks_out(fitted):
+def test_images_in_masks_out():
+    fitted = make_model().fit(X[:10], Y[:10])
     masks = fitted.predict(X[10:])
     assert masks.shape == (4,) and [mask.shape for mask in masks] == [(48, 64)] * 4
     fraction = np.mean(np.stack(masks) == np.stack(Y[10:]))
-    assert fitted.score(X[10:], Y[10:]) == pytest.approx(fraction)
-    assert fitted[-1].certified_
+    assert fitted.score(X[10:], Y[10:]) == pytest.approx(fraction) and fitted[-1].certified_
     # arrays of images are lists of them
     again = make_model().fit(np.stack(X[:10]), np.stack(Y[:10]))
     np.testing.assert_array_equal(again[-1].coef_, fitted[-1].coef_)
     assert again.score(np.stack(X[10:]), np.stack(Y[10:])) == pytest.approx(fraction)
+    with pytest.raises(ValueError, match=r"X\[3\] .*\(48, 64\).* y\[3\] .*\(48, 63\)"):
+        make_model().fit(X[:4], [*Y[:3], Y[3][:, 1:]])
 
 
 def test_images_of_many_sizes_and_label_types():
@@ -47,40 +42,6 @@ def test_images_of_many_sizes_and_label_types():
     assert [mask.shape for mask in found] == [image.shape[:2] for image in images[10:]]
     assert set(np.unique(found[0])) <= {"sea", "wood"}
     assert pipeline.score(images[10:], names[10:]) > 0.8
-
-
-def test_labels_of_nodes_are_the_majority_of_pixels(fitted):
-    """Fitted to masks or to the labels that graphs make of them, the model is the same."""
-    graphs = fitted[0].transform(X[:10])
-    before = [[part.copy() for part in graph] for graph in graphs]
-    for graph in graphs:
-        for part in (*graph, graph.areas, graph.segments):
-            part.flags.writeable = False
-    labels = [graph.node_labels(mask) for graph, mask in zip(graphs, Y, strict=False)]
-    model = SegmentationModel(lam=0.1, random_state=0).fit(graphs, labels)
-    np.testing.assert_allclose(model.coef_, fitted[-1].coef_, atol=1e-12)
-    masks = map(SuperpixelGraph.pixel_mask, graphs, model.predict(graphs))
-    assert all(map(np.array_equal, masks, fitted.predict(X[:10])))
-    for graph, parts in zip(graphs, before, strict=True):  # which nothing has changed
-        assert all(map(np.array_equal, graph, parts))
-
-
-def test_ignored_pixels():
-    masks = [np.where(np.arange(64) < 20, 9, mask) for mask in Y]
-    pipeline = make_model(ignore_label=9).fit(X[:10], masks[:10])
-    assert pipeline[-1].classes_.tolist() == [0, 1]
-    right = np.stack(pipeline.predict(X[10:])) == np.stack(Y[10:])
-    assert pipeline.score(X[10:], masks[10:]) == pytest.approx(right[:, :, 20:].mean())
-
-
-def test_tools_of_scikit_learn():
-    grid = {"superpixelgraphs__n_segments": [20, 30]}
-    search = GridSearchCV(make_model(), grid, cv=2, error_score="raise").fit(X[:6], Y[:6])
-    assert search.best_score_ > 0.7 and search.predict(X[:6])[0].shape == (48, 64)
-    found = cross_val_predict(search.best_estimator_, X[:6], Y[:6], cv=2)
-    assert [mask.shape for mask in found] == [(48, 64)] * 6
-    with pytest.raises(ValueError, match=r"X\[3\] .*\(48, 64\).* y\[3\] .*\(48, 63\)"):
-        make_model().fit(X[:4], [*Y[:3], Y[3][:, 1:]])
 
 
 @pytest.mark.realdata

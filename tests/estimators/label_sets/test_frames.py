@@ -103,15 +103,6 @@ def test_one_column():
             assert model.score(X, asked) == right
 
 
-def test_searches_choose_by_leaves():
-    X, Y, full = rows()
-    for given in (Y, full):
-        search = GridSearchCV(make("hierarchy"), {"lam": [0.01, 30.0]}, cv=3).fit(X, given)
-        assert search.best_params_ == {"lam": 0.01} and search.best_score_ > 0.6
-    scores = [cross_val_score(make("hierarchy"), X, given, cv=3) for given in (Y, full)]
-    np.testing.assert_array_equal(*scores)
-
-
 def test_wrong_targets_of_scores():
     X, Y, _ = rows()
     model = make("pairs").fit(X, pd.DataFrame(Y, columns=list("abcd")))

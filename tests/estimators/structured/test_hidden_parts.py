@@ -152,21 +152,16 @@ def test_wrong_completions_are_named(spoil):
     assert any(MISTAKES[spoil] in note for note in told)
 
 
-def test_the_length_of_the_weights_must_be_known():
-    class Unknown(Styles):
-        n_weights = None
-
-    class Drawn(Started):
-        n_weights = None
-
+def test_the_length_of_the_weights_must_be_known(monkeypatch):
+    monkeypatch.setattr(Styles, "n_weights", None)
+    assert make(Started()).fit(X, Y).coef_.shape == (24,)  # the first completions tell
     for length, told in (
         (None, "has complete, which takes weights, but neither n_weigh"),
         *((n, f"n_weights of the model is {n}, expected the") for n in (-1, 0, 2**40)),
     ):
-        Unknown.n_weights = length
+        monkeypatch.setattr(Styles, "n_weights", length)
         with pytest.raises(ValueError, match=told):
-            make(Unknown()).fit(X, Y)
-    assert make(Drawn()).fit(X, Y).coef_.shape == (24,)
+            make().fit(X, Y)
 
 
 def test_what_is_refused():

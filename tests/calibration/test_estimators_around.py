@@ -6,13 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    RegularizationPath,
-    SequenceTagger,
-    TreeTagger,
-)
+from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger, TreeTagger
 from sskit.calibration import inner_tagger
 from sskit.dask import Distributed
 from sskit.metrics import token_accuracy_score

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from helpers.ragged_checks import CHECKS
 from sklearn.datasets import load_iris
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-)
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks

@@ -4,7 +4,6 @@ import re
 import tracemalloc
 import warnings
 from enum import Enum
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -123,20 +122,6 @@ def test_keys_of_weights(family):
     assert model.get_params()["class_weight"] is keys
 
 
-@pytest.mark.parametrize("family", WEIGHED)
-def test_members_as_keys_of_weights(family):
-    names = ["PER"] if family == "segments" else ["B-PER", "I-PER"]
-    values = {"O": 0.5} | dict.fromkeys(names, 3.0)
-    keys = {MEMBERS.get(label, label): factor for label, factor in values.items()}
-    model, X = made(family, class_weight=keys)
-    other, _ = made(family, class_weight=values)
-    given = model.get_params()["class_weight"]
-    np.testing.assert_array_equal(
-        model.fit(X, targets(family)).coef_, other.fit(X, targets(family)).coef_
-    )
-    assert model.get_params()["class_weight"] is given and list(given) == list(keys)
-
-
 def test_members_as_parameters():
     X = SEQUENCES
     model = SegmentTagger(outside=Tag.OUT, random_state=0).fit(X, LABELS)
@@ -211,23 +196,6 @@ def test_members_and_ignored_labels_in_metrics():
     assert same(found, iou_scores(LABELS, wrong))
     assert spans(OF_MEMBERS[0]) == spans(LABELS[0])
     assert same(convert_tags(OF_MEMBERS, "bio", "bioes"), convert_tags(LABELS, "bio", "bioes"))
-
-
-def test_members_in_metrics():
-    members = [[MEMBERS[label] for label in item] for item in LABELS]
-    wrong = [VALUES[np.zeros(len(item), int)].tolist() for item in LABELS]
-    for metric in (token_accuracy_score, sequence_accuracy_score, mean_iou_score, span_f1_score,
-                   class_accuracy_score):  # fmt: skip
-        assert metric(members, LABELS) == 1.0
-        assert metric(members, wrong) == metric(LABELS, wrong) < 1.0
-    assert token_accuracy_score(members, wrong, ignore_label=Tag.OUT) == 0.0
-    sets = [[{Tag.OUT, Tag.BEGIN}, "B-PER", "I-PER"]]
-    assert token_accuracy_score(sets, LABELS[:1]) == 1.0
-    assert mean_iou_score(members, LABELS, labels=[Tag.OUT]) == 1.0
-    for found, expected in zip(iou_scores(members, wrong), iou_scores(LABELS, wrong), strict=True):
-        assert found.tolist() == expected.tolist()
-    assert spans(members[0]) == spans(LABELS[0])
-    assert same(convert_tags(members, "bio", "bioes"), convert_tags(LABELS, "bio", "bioes"))
 
 
 @pytest.mark.parametrize("family", WEIGHED)
@@ -322,25 +290,6 @@ def test_numbers_that_have_become_strings_are_told(labels, ignore_label, message
         assert "classes_" not in vars(model)
 
 
-def test_tags_without_a_type():
-    y = [["B" if tag == "B-PER" else tag[:1] for tag in item] for item in LABELS]
-    model = SequenceTagger(allowed_transitions="bio", random_state=0).fit(SEQUENCES, y)
-    assert model.classes_.tolist() == ["B", "I", "O"]
-    assert model.allowed_start_.tolist() == [True, False, True]
-    assert model.allowed_transitions_.tolist() == [[True] * 3, [True] * 3, [True, False, True]]
-    assert model.score(SEQUENCES, y) == span_f1_score(y, model.predict(SEQUENCES)) == 1.0
-    other = SegmentTagger(random_state=0).fit(SEQUENCES, y)
-    assert same(other.predict(SEQUENCES), model.predict(SEQUENCES))
-    typed = SequenceTagger(allowed_transitions="bio", random_state=0).fit(SEQUENCES, LABELS)
-    np.testing.assert_array_equal(typed.coef_, model.coef_)
-    mixed = [["B", "I-PER", "O"][: len(item)] + ["O"] * (len(item) - 3) for item in LABELS]
-    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] is I-PER after B"):
-        SequenceTagger(allowed_transitions="bio").fit(SEQUENCES, mixed)
-    repaired = SequenceTagger(allowed_transitions="bio", on_violation="repair", random_state=0)
-    with pytest.warns(UserWarning, match="labels that allowed_transitions does not allow"):
-        repaired.fit(SEQUENCES, mixed)
-
-
 def test_messages_name_the_item_its_token_and_its_value():
     X, y, many = SEQUENCES, [list(item) for item in LABELS], 10**400
     y[1][2] = "X-PER"
@@ -381,15 +330,6 @@ def test_messages_name_the_item_its_token_and_its_value():
     ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=message):
             call()
-
-
-def test_labels_that_are_tuples():
-    pairs = [[("N", len(label)) for label in item] for item in LABELS]
-    model = SequenceTagger(random_state=0).fit(SEQUENCES, pairs)
-    assert model.classes_.tolist() == [("N", 1), ("N", 5)]
-    other = SequenceTagger(random_state=0)
-    other.partial_fit(SEQUENCES, pairs, classes=[("N", 5), ("N", 1), ("V", 0)])
-    assert other.classes_.tolist() == [("N", 1), ("N", 5), ("V", 0)]
 
 
 def test_one_long_label_takes_the_room_of_one():
@@ -485,27 +425,25 @@ def test_pixels_without_a_label(dtype):
     assert found == 1.0
 
 
-def test_pixels_of_another_kind_than_what_is_ignored():
-    # objects, and lists of lists, may hold both
-    mixed = [["a", "a", "b", "b"], ["a", -1, "b", -1]]
-    for mask in (mixed, np.array(mixed, dtype=object)):
-        model = SegmentationModel(ignore_label=-1, random_state=0).fit(pictures([0]), [mask])
-        assert model.classes_.tolist() == ["a", "b"]
-        assert model.score(pictures([0]), [mask]) == 1.0
-        labels = pictures([0])[0].node_labels(mask, ignore_label=-1)
-        assert labels.tolist() == ["a", "b", -1]
-    members = [[Tag.OUT, Tag.OUT, Tag.BEGIN, Tag.BEGIN], [Tag.OUT, Tag.INSIDE] + [Tag.BEGIN] * 2]
-    model = SegmentationModel(random_state=0).fit(pictures([0]), [members])
-    assert model.classes_.tolist() == ["B-PER", "O"]
-
-
-def test_pixels_that_do_not_sort():
-    mask = [["a", "a", "b", "b"], ["a", 7, "b", "b"]]
-    told = r"^y\[0\]\[0\]\[0\] is 'a' but y\[0\]\[1\]\[1\] is 7: labels"
-    with pytest.raises(TypeError, match=told):
-        SegmentationModel().fit(pictures([0]), [mask])
-    flat = SimpleNamespace(**{
-        name: getattr(pictures([0])[0], name) for name in ("features", "edges", "edge_features")
-    })  # fmt: skip
-    with pytest.raises(ValueError, match="does not say by an attribute 'segments'"):
-        SegmentationModel().fit([flat], [np.zeros((2, 4))])
+def test_tags_without_a_type_and_labels_that_are_tuples():
+    y = [["B" if tag == "B-PER" else tag[:1] for tag in item] for item in LABELS]
+    model = SequenceTagger(allowed_transitions="bio", random_state=0).fit(SEQUENCES, y)
+    assert model.classes_.tolist() == ["B", "I", "O"]
+    assert model.allowed_start_.tolist() == [True, False, True]
+    assert model.allowed_transitions_.tolist() == [[True] * 3, [True] * 3, [True, False, True]]
+    assert model.score(SEQUENCES, y) == span_f1_score(y, model.predict(SEQUENCES)) == 1.0
+    other = SegmentTagger(random_state=0).fit(SEQUENCES, y)
+    assert same(other.predict(SEQUENCES), model.predict(SEQUENCES))
+    mixed = [["B", "I-PER", "O"][: len(item)] + ["O"] * (len(item) - 3) for item in LABELS]
+    with pytest.raises(ValueError, match=r"^y\[0\]\[1\] is I-PER after B"):
+        model.fit(SEQUENCES, mixed)
+    with pytest.warns(UserWarning, match="labels that allowed_transitions does not allow"):
+        model.set_params(on_violation="repair").fit(SEQUENCES, mixed)
+    pairs, classes = (
+        [[("N", len(label)) for label in item] for item in LABELS],
+        [("N", 1), ("N", 5)],
+    )
+    assert SequenceTagger(random_state=0).fit(SEQUENCES, pairs).classes_.tolist() == classes
+    other = SequenceTagger(random_state=0)
+    other.partial_fit(SEQUENCES, pairs, classes=[("V", 0), *classes[::-1]])
+    assert other.classes_.tolist() == [*classes, ("V", 0)]

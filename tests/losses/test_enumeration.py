@@ -16,38 +16,23 @@ LOOP = [(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)]
 COSTS = np.array([[0, 1, 3.0], [2, 0, 1], [0.5, 4, 0]])
 
 
-def score(unary, tables, edges, y):
-    """The score of a labelling."""
-    pairs = sum(tables[e][y[u], y[v]] for e, (u, v) in enumerate(edges))
-    return sum(unary[v, k] for v, k in enumerate(y)) + pairs
-
-
-def loss_of(loss, labels, weight, y):
-    """The loss of a labelling."""
-    known = [v for v, k in enumerate(labels) if k >= 0]
-    if isinstance(loss, str):
-        total = sum(weight[v] * (y[v] != labels[v]) for v in known)
-        return total / max(len(known), 1) if loss == "hamming" else total
-    return sum(weight[v] * loss[labels[v], y[v]] for v in known)
-
-
 def by_enumeration(
     unary, tables, edges, labels, loss="hamming_sum", rescaling="margin", weight=None
 ):
     """The loss of a sample, and its most violating and completed labellings."""
-    weight = np.ones(len(unary)) if weight is None else weight
-    everything = list(itertools.product(range(unary.shape[1]), repeat=len(unary)))
-    agree = [y for y in everything if all(k in (-100, a) for a, k in zip(y, labels, strict=True))]
-    truth = max(agree, key=lambda y: score(unary, tables, edges, y))
-    base = score(unary, tables, edges, truth)
-
-    def violation(y):
-        gain = score(unary, tables, edges, y) - base
-        cost = loss_of(loss, labels, weight, y)
-        return cost * (1 + gain) if rescaling == "slack" else cost + gain
-
-    worst = max(everything, key=violation)
-    return max(violation(worst), 0.0), worst, truth
+    labellings, scores = every_labelling(unary, tables, edges)
+    known, n_states = labels >= 0, unary.shape[1]
+    weight = known * (np.ones(len(unary)) if weight is None else weight)
+    costs = 1 - np.eye(n_states) if isinstance(loss, str) else loss
+    cost = costs[np.where(known, labels, 0), labellings] @ weight
+    if isinstance(loss, str) and loss == "hamming":
+        cost = cost / max(known.sum(), 1)
+    agree = (~known | (labellings == labels)).all(axis=1)
+    truth = np.where(agree, scores, -np.inf).argmax()
+    gain = scores - scores[truth]
+    violation = cost * (1 + gain) if rescaling == "slack" else cost + gain
+    worst = violation.argmax()
+    return max(violation[worst], 0.0), tuple(labellings[worst]), tuple(labellings[truth])
 
 
 def random_batch(rng, n=6, n_nodes=4, n_edges=3, n_states=K, hidden=0.0):
@@ -62,18 +47,14 @@ def random_batch(rng, n=6, n_nodes=4, n_edges=3, n_states=K, hidden=0.0):
 @pytest.mark.parametrize(
     ("structure", "edges", "loss", "rescaling"),
     [
-        ("chain", CHAIN, "hamming_sum", "margin"),
-        ("chain", CHAIN, "hamming", "margin"),
-        ("chain", CHAIN, COSTS, "margin"),
-        ("chain", CHAIN, "hamming_sum", "slack"),
-        ("chain", CHAIN, "hamming", "slack"),
-        ("tree", STAR, "hamming", "margin"),
-        ("tree", STAR, COSTS, "margin"),
-        ("graph", LOOP, "hamming_sum", "margin"),
-        ("graph", LOOP, COSTS, "margin"),
+        *(("chain", CHAIN, *how) for how in (
+            ("hamming_sum", "margin"), ("hamming", "margin"), (COSTS, "margin"),
+            ("hamming_sum", "slack"), ("hamming", "slack"))),
+        ("tree", STAR, "hamming", "margin"), ("tree", STAR, COSTS, "margin"),
+        ("graph", LOOP, "hamming_sum", "margin"), ("graph", LOOP, COSTS, "margin"),
         ("graph", STAR, "hamming", "margin"),
     ],
-)
+)  # fmt: skip
 def test_losses_and_labellings(structure, edges, loss, rescaling):
     rng = np.random.default_rng(3)
     batches = [random_batch(rng, n_edges=len(edges), hidden=hidden) for hidden in (0.0, 0.4, 1.0)]
@@ -82,26 +63,25 @@ def test_losses_and_labellings(structure, edges, loss, rescaling):
         tables = np.repeat(tables[:, :1], len(edges), axis=1)
     weight = rng.integers(3, size=labels.shape)
     hinge = StructuredHinge(structure, loss=loss, rescaling=rescaling)
-    given = {} if structure == "chain" else {"edges": edges}
-    mask = np.ones(labels.shape, dtype=bool)
+    given = {"mask": np.ones(labels.shape, dtype=bool), "token_weight": weight}
+    if structure != "chain":
+        given["edges"] = edges
     pairwise = tables[:, 0] if rescaling == "slack" else tables
-    found = hinge.evaluate(unary, pairwise, labels, mask=mask, token_weight=weight, **given)
+    found = hinge.evaluate(unary, pairwise, labels, **given)
     assert found.exact.all()
     for i in range(len(unary)):
-        value, worst, truth = by_enumeration(
-            unary[i], tables[i], edges, labels[i], loss, rescaling, weight[i]
-        )
+        sample = unary[i], tables[i], edges, labels[i], loss, rescaling, weight[i]
+        value, worst, truth = by_enumeration(*sample)
         assert found.losses[i] == pytest.approx(value, abs=1e-12)
         assert tuple(found.completed[i]) == truth
         if value > 0:
             assert tuple(found.labels[i]) == worst
 
 
-def as_forms(structure, rng, n, n_nodes, edges):
+def as_forms(structure, rng, n, edges):
     """Potentials of edges in all forms, each with what it says of every edge."""
-    m, n_states = len(edges), K
-    shared = rng.standard_normal((n_states, n_states))
-    each = rng.standard_normal((n, m, n_states, n_states))
+    m = len(edges)
+    shared, each = rng.standard_normal((K, K)), rng.standard_normal((n, m, K, K))
     yield shared, np.broadcast_to(shared, each.shape)
     yield each, each
     if structure == "chain":
@@ -113,7 +93,8 @@ def as_forms(structure, rng, n, n_nodes, edges):
 @pytest.mark.parametrize(
     ("structure", "edges"), [("chain", CHAIN), ("tree", STAR), ("graph", LOOP)]
 )
-def test_gradients_are_finite_differences(structure, edges):
+def test_gradients_and_marginals(structure, edges):
+    """Gradients are finite differences."""
     rng = np.random.default_rng(5)
     n, n_nodes, eps = 3, 4, 1e-6
     given = {} if structure == "chain" else {"edges": edges}
@@ -122,7 +103,7 @@ def test_gradients_are_finite_differences(structure, edges):
     labels[1, 2] = labels[2, 0] = -100
     weights = rng.standard_normal(n)
     for rescaling in ("margin", "slack"):
-        for pairwise, tables in as_forms(structure, rng, n, n_nodes, edges):
+        for pairwise, tables in as_forms(structure, rng, n, edges):
             if rescaling == "slack" and (structure != "chain" or pairwise.ndim == 4):
                 continue
             hinge = StructuredHinge(structure, loss="hamming", rescaling=rescaling)
@@ -130,46 +111,46 @@ def test_gradients_are_finite_differences(structure, edges):
             for i in range(n):
                 given_i = unary[i], tables[i], edges, labels[i], "hamming", rescaling
                 assert found.losses[i] == pytest.approx(by_enumeration(*given_i)[0], abs=1e-12)
-            gradients = found.gradients(weights)
-            for which, potentials in enumerate((unary, pairwise)):
-                assert gradients[which].shape == potentials.shape
-                for place in rng.choice(potentials.size, size=9, replace=False):
-                    step = np.zeros(potentials.size)
-                    step[place] = eps
-                    step = step.reshape(potentials.shape)
-                    plus, minus = (
-                        hinge.evaluate(
-                            unary + sign * (0.0 if which else step),
-                            pairwise + sign * (step if which else 0.0),
-                            labels,
-                            **given,
-                        ).losses
-                        for sign in (1, -1)
-                    )
-                    slope = weights @ (plus - minus) / (2 * eps)
-                    assert gradients[which].flat[place] == pytest.approx(slope, abs=1e-6)
+            for which, gradient in enumerate(found.gradients(weights)):
+                potentials = [unary, pairwise]
+                assert gradient.shape == potentials[which].shape
+                for place in rng.choice(gradient.size, size=9, replace=False):
+                    step, sides = np.zeros(gradient.shape), []
+                    step.flat[place] = eps
+                    for sign in (1, -1):
+                        moved = list(potentials)
+                        moved[which] = potentials[which] + sign * step
+                        sides.append(hinge.evaluate(*moved, labels, **given).losses)
+                    slope = weights @ (sides[0] - sides[1]) / (2 * eps)
+                    assert gradient.flat[place] == pytest.approx(slope, abs=1e-6)
+            if structure == "graph" or rescaling == "slack":
+                continue
+            best = hinge.max_marginals(unary, pairwise, **given)
+            likely = hinge.marginals(unary / 0.7, pairwise / 0.7, **given)
+            for i in range(n):
+                labellings, scores = every_labelling(unary[i], tables[i], edges)
+                weight = np.exp(scores / 0.7) / np.exp(scores / 0.7).sum()
+                for v, k in itertools.product(range(n_nodes), range(K)):
+                    has = labellings[:, v] == k
+                    assert best[i, v, k] == pytest.approx(scores[has].max(), abs=1e-12)
+                    assert likely[i, v, k] == pytest.approx(weight[has].sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("structure", ["tree", "graph"])
 def test_potts_numbers_are_tables_with_a_diagonal(structure):
-    rng = np.random.default_rng(0)
-    edges = STAR if structure == "tree" else LOOP
+    rng, edges = np.random.default_rng(0), STAR if structure == "tree" else LOOP
     unary, _, labels = random_batch(rng, hidden=0.3)
-    full = StructuredHinge(structure)
-    potts = StructuredHinge(structure, pairwise_form="potts")
+    full, potts = StructuredHinge(structure), StructuredHinge(structure, pairwise_form="potts")
     for shape in ((), (len(edges),), (6, len(edges))):
         numbers = rng.standard_normal(shape)
-        expected = full.evaluate(
-            unary, numbers[..., np.newaxis, np.newaxis] * np.eye(K), labels, edges=edges
-        )
+        tables = numbers[..., np.newaxis, np.newaxis] * np.eye(K)
+        expected = full.evaluate(unary, tables, labels, edges=edges)
         found = potts.evaluate(unary, numbers, labels, edges=edges)
         np.testing.assert_allclose(found.losses, expected.losses, atol=1e-12)
-        unary_gradient, table_gradient = expected.gradients()
-        np.testing.assert_array_equal(found.gradients()[0], unary_gradient)
-        assert found.gradients()[1].shape == shape
-        np.testing.assert_allclose(
-            found.gradients()[1], np.trace(table_gradient, axis1=-2, axis2=-1)
-        )
+        (by_nodes, by_numbers), (expected, of_tables) = found.gradients(), expected.gradients()
+        np.testing.assert_array_equal(by_nodes, expected)
+        assert by_numbers.shape == shape
+        np.testing.assert_allclose(by_numbers, np.trace(of_tables, axis1=-2, axis2=-1))
 
 
 @pytest.mark.parametrize(
@@ -209,21 +190,11 @@ def test_large_graphs_of_two_labels():
     assert found.losses[0] > 0
 
 
-@pytest.mark.parametrize("structure", ["chain", "tree"])
-def test_marginals(structure):
-    rng = np.random.default_rng(7)
-    edges = CHAIN if structure == "chain" else STAR
-    given = {} if structure == "chain" else {"edges": edges}
-    unary = rng.standard_normal((3, 4, K))
-    hinge = StructuredHinge(structure)
-    for pairwise, tables in as_forms(structure, rng, 3, 4, edges):
-        best = hinge.max_marginals(unary, pairwise, **given)
-        likely = hinge.marginals(unary / 0.7, pairwise / 0.7, **given)
-        for i in range(3):
-            everything = list(itertools.product(range(K), repeat=4))
-            scores = np.array([score(unary[i], tables[i], edges, y) for y in everything])
-            weight = np.exp(scores / 0.7) / np.exp(scores / 0.7).sum()
-            for v, k in itertools.product(range(4), range(K)):
-                has = np.array([y[v] == k for y in everything])
-                assert best[i, v, k] == pytest.approx(scores[has].max(), abs=1e-12)
-                assert likely[i, v, k] == pytest.approx(weight[has].sum(), abs=1e-12)
+def every_labelling(unary, tables, edges):
+    """All labellings of a sample, and their scores."""
+    nodes, n_states = unary.shape
+    labellings = np.array(list(itertools.product(range(n_states), repeat=nodes)))
+    scores = unary[np.arange(nodes), labellings].sum(axis=1)
+    for table, (u, v) in zip(tables, edges, strict=True):
+        scores += table[labellings[:, u], labellings[:, v]]
+    return labellings, scores

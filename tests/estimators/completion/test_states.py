@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
+from helpers.labellings import score_paths
 from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -19,7 +20,6 @@ from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
 from sskit.display import TransitionDisplay
 from sskit.estimators.base.combinations import refusal
 from sskit.estimators.completion.convex_concave import CompletionRounds
-from sskit.inspection import weights_frame
 from sskit.solvers import BCFW
 
 NAMES = np.array(["a", "b", "c"])
@@ -27,8 +27,6 @@ OWNER = np.array([0, 0, 1, 2, 2])
 FAST = {
     "n_states_per_label": {"a": 2, "c": 2}, "random_state": 0, "tol": 0.05, "lam": 0.05,
 }  # fmt: skip
-# after b comes b only
-RULES = ~np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
 
 
 def data(family, n=14):
@@ -97,14 +95,9 @@ def test_one_state_is_the_label(family):
         np.testing.assert_array_equal(model.coef_, plain.coef_)
         for found, labels in zip(model.predict_states(X), model.predict(X), strict=True):
             assert (model.state_labels_[found] == labels).all()
-
-
-@OF_FAMILIES
-def test_states_of_the_only_label_cost_nothing(family):
-    X, y = DATA[family]
-    model = family(n_states_per_label=2, random_state=0).fit(X, [np.zeros(len(k), int) for k in y])
-    assert model.primal_objective_ == 0.0
-    assert not model.coef_.any()
+    # states of the only label cost nothing
+    model.set_params(n_states_per_label=2).fit(X, [np.zeros(len(labels), int) for labels in y])
+    assert model.primal_objective_ == 0.0 and not model.coef_.any()
 
 
 @OF_FAMILIES
@@ -218,40 +211,6 @@ def test_damaged_attributes_are_named(family):
                 method(DATA[family][0])
 
 
-def test_rules_beams_and_empty_sequences():
-    model, (X, _) = pickle.loads(pickle.dumps(FITTED[SequenceTagger])), DATA[SequenceTagger]
-    for labels in model.set_params(allowed_transitions=RULES).predict(X):
-        assert not set(itertools.pairwise(labels.tolist())) & {("b", "a"), ("b", "c")}
-    with pytest.raises(ValueError, match=r"boolean array of shape \(3, 3\)"):
-        model.set_params(allowed_transitions=np.ones((5, 5), dtype=bool)).predict(X)
-    model.set_params(allowed_transitions=None)
-    assert sum(map(len, model.set_params(beam_size=1).predict(X))) == sum(map(len, X))
-    wide = model.set_params(beam_size=5).predict(X)
-    assert all(map(np.array_equal, wide, FITTED[SequenceTagger].predict(X)))
-    states = model.set_params(beam_size=2).predict_states(X)
-    for path, labels in zip(states, model.predict(X), strict=True):
-        assert (NAMES[OWNER[path]] == labels).all()
-    empty = [np.empty((0, 3)), X[0]]
-    assert [len(states) for states in model.predict_states(empty)] == [0, len(X[0])]
-    assert model.decision_function(empty[:1])[0].shape == (0, 3)
-
-
-def test_pictures_are_of_states():
-    model, (X, y) = FITTED[SequenceTagger], DATA[SequenceTagger]
-    display = TransitionDisplay.from_estimator(model)
-    assert display.columns == ["a/0", "a/1", "b/0", "c/0", "c/1", "(end)"]
-    np.testing.assert_array_equal(display.weights[1:, :-1], model.transitions_)
-    ruled = SequenceTagger(**FAST, allowed_transitions=RULES, on_violation="repair")
-    with pytest.warns(UserWarning, match="were changed"):
-        ruled.fit(X, y)
-    display = TransitionDisplay.from_estimator(ruled, ends=False)
-    assert np.isnan(display.weights[2, [0, 1, 3, 4]]).all()
-    assert np.isfinite(display.weights[:2]).all()
-    frame = weights_frame(model, 1)
-    names = frame["label"][frame["kind"] == "node"].unique().tolist()
-    assert names == ["a/0", "a/1", "b/0", "c/0", "c/1"]
-
-
 def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     """Of graphs for which message passing finds a worse one, P would rise."""
     X, y = DATA[GraphTagger]
@@ -259,18 +218,18 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     hidden, rng = task.completion.hidden, np.random.default_rng(0)
     w = rng.normal(size=task.problem.n_weights)
     possible, offsets = hidden.partial.possible, hidden.data.offsets
+    model = pickle.loads(pickle.dumps(FITTED[GraphTagger]))
+    fitted = hidden.model.layout.split(w)
+    model.coef_, model.pairwise_ = fitted["coef"], hidden.model.form.tables(fitted["pairwise"])
 
     def drawn():
         return np.where(possible, rng.random(possible.shape), -1.0).argmax(axis=1)
 
     def scores(states):
-        fitted = hidden.model.layout.split(w)
-        tables, found = hidden.model.form.tables(fitted["pairwise"]), []
-        for (x, edges, z), own in zip(X, np.split(states, offsets[1:-1]), strict=True):
-            pairs = np.tensordot(z, tables, 1)[
-                np.arange(len(edges)), own[edges[:, 0]], own[edges[:, 1]]
-            ]
-            found.append((x @ fitted["coef"].T)[np.arange(len(x)), own].sum() + pairs.sum())
+        found = []
+        for item, own in zip(X, np.split(states, offsets[1:-1]), strict=True):
+            every, values = score_paths(model, item)
+            found.append(values[(every == own).all(axis=1)][0])
         return np.array(found)
 
     best, truth = hidden.complete(w), drawn()
@@ -313,3 +272,25 @@ def test_sparse_rows_starts_and_bounds(case):
     with pytest.raises(ValueError, match=r"shape \(5, 3\)"):
         box = {"coef": (np.zeros((3, 3)), None)}
         clone(CASES[case]).set_params(bounds=box).fit(X, y)
+
+
+def test_rules_beams_empty_sequences_and_pictures():
+    model, (X, _) = pickle.loads(pickle.dumps(FITTED[SequenceTagger])), DATA[SequenceTagger]
+    with pytest.raises(ValueError, match=r"boolean array of shape \(3, 3\)"):
+        model.set_params(allowed_transitions=np.ones((5, 5), dtype=bool)).predict(X)
+    model.set_params(allowed_transitions=None, beam_size=5)
+    assert all(map(np.array_equal, model.predict(X), FITTED[SequenceTagger].predict(X)))
+    states = model.set_params(beam_size=2).predict_states(X)
+    for path, labels in zip(states, model.predict(X), strict=True):
+        assert (NAMES[OWNER[path]] == labels).all()
+    empty = [np.empty((0, 3)), X[0]]
+    assert [len(states) for states in model.predict_states(empty)] == [0, len(X[0])]
+    assert model.decision_function(empty[:1])[0].shape == (0, 3)
+    display = TransitionDisplay.from_estimator(model)
+    assert display.columns == ["a/0", "a/1", "b/0", "c/0", "c/1", "(end)"]
+    np.testing.assert_array_equal(display.weights[1:, :-1], model.transitions_)
+    # after b comes b only
+    model.allowed_transitions_ = ~np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
+    display = TransitionDisplay.from_estimator(model, ends=False)
+    assert np.isnan(display.weights[2, [0, 1, 3, 4]]).all()
+    assert np.isfinite(display.weights[:2]).all()

@@ -131,21 +131,16 @@ def test_graphs():
 def test_rows_and_sets():
     X, y = sets()
     data = pd.DataFrame(X, columns=["p", "q", "r", "s"])
-    three = StructSVMClassifier(random_state=0).fit(data, np.arange(len(X)) % 3)
-    frame = three.weights_frame(2)
+    frame = StructSVMClassifier(random_state=0).fit(data, np.arange(len(X)) % 3).weights_frame(2)
     assert set(frame["kind"]) == {"node", "intercept"}
     assert set(frame[frame["kind"] == "node"]["feature"]) <= {"p", "q", "r", "s"}
     two = StructSVMClassifier(random_state=0).fit(X, np.array(["no", "yes"])[y[:, 0]])
     assert set(two.weights_frame()["label"]) == {"yes"}
-    pairs = MultilabelPairwise(random_state=0).fit(X, y)
-    frame = pairs.weights_frame(None)
-    listed = frame[frame["kind"] == "pair"]
-    assert len(listed) == np.count_nonzero(pairs.pairwise_)
-    edges = {tuple(edge): w for edge, w in zip(pairs.edges_.tolist(), pairs.pairwise_, strict=True)}
-    for _, row in listed.iterrows():
-        assert edges[row["label"], row["to_label"]] == row["weight"]
-    tree = HierarchicalMultilabel([-1, 0, 0, 1], random_state=0)
-    Y = np.zeros((len(X), 4), dtype=int)
+    pairs, table = MultilabelPairwise(random_state=0).fit(X, y), np.zeros((4, 4))
+    table[tuple(pairs.edges_.T)] = pairs.pairwise_
+    listed = pairs.weights_frame(None).query("kind == 'pair'")
+    check_pairs(listed, table, list(range(4)), named=False)
+    tree, Y = HierarchicalMultilabel([-1, 0, 0, 1], random_state=0), np.zeros_like(y)
     Y[:, 0] = y[:, 0]
     assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
 

@@ -193,18 +193,6 @@ def test_support_tokens(strings):
     assert model.score(X, y) > 0.9
 
 
-def test_a_small_cache_costs_time_and_single_precision(iris, strings):
-    X, y = iris
-    small = 5 * 8 * len(X) / 2**20
-    one = classifier(solver=STEADY).fit(X, y)
-    other = classifier(kernel_cache=small, solver=STEADY).fit(X, y)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-5)
-    X, y = strings
-    one = tagger(solver=STEADY).fit(X, y)
-    other = tagger(kernel_cache=1e-3, solver=STEADY).fit(X, y)
-    assert one.primal_objective_ == pytest.approx(other.primal_objective_, abs=1e-6)
-
-
 def test_tools_of_scikit_learn(moons, iris):
     (X, y), grid = moons, {"lam": [0.1, 0.01]}
     K, steady = rbf_kernel(X, gamma=GAMMA), {"tol": 1e-3, "solver": STEADY}

@@ -111,17 +111,6 @@ def test_they_explain_the_truth_no_worse():
         assert (np.diff(free.round_objectives_) <= 0).all()
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_solvers_agree():
-    first = [
-        PartsModel(PARENTS, **FAST | {"tol": 1e-3}, lam=1.0, solver=solver).fit(X, Y)
-        for solver in ("auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane")
-    ]
-    for model in first[1:]:
-        expected = first[0].round_objectives_[0]
-        assert model.round_objectives_[0] == pytest.approx(expected, rel=5e-3)
-
-
 def test_with_weights_bounds_means_and_names():
     weight = np.arange(len(X)) % 2 + 0.5
     given = {"bounds": {"coef": (0.0, None)}, "means": np.nan_to_num(FITTED.means_[..., ::-1])}

@@ -92,20 +92,6 @@ def test_parts_of_the_data_count_what_all_of_them_do():
         np.testing.assert_allclose(curves, log_odds_curves(X, Y, weight), rtol=1e-12)
 
 
-def test_only_the_order_of_scores_counts():
-    raw = log_odds_curves([x.astype(float) for x in X], Y, None)
-    bent = log_odds_curves([np.exp(3.0 * x.astype(float)) for x in X], Y, None)
-    np.testing.assert_allclose(raw[..., 1], bent[..., 1])
-
-
-def test_weights_are_copies():
-    weight = np.arange(24) % 3
-    index = np.repeat(np.arange(24), weight)
-    weighted = log_odds_curves(X, Y, weight.astype(float))
-    copies = log_odds_curves([X[i] for i in index], Y[index], None)
-    np.testing.assert_allclose(weighted, copies, atol=1e-9)
-
-
 def test_it_is_the_model_of_maps_of_log_odds():
     model = fit(scores="log_odds")
     made = as_log_odds(X, model.score_curves_)

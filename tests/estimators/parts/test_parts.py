@@ -131,12 +131,6 @@ def test_the_unit_of_the_objective(loss):
     assert model.primal_objective_ == 0.0
 
 
-def test_bounds_narrow_those_of_the_model(fitted):
-    model = clone(fitted).set_params(bounds={"coef": (0.0, 0.05)}, min_square=0.5).fit(X, Y)
-    assert (model.coef_ <= 0.05).all() and (model.coef_ >= 0).all()
-    assert (model.springs_[[0, 2], ..., 1] >= 0.5).all()
-
-
 def test_bad_parameters(fitted):
     for parameters, pattern in (
         ({"parents": [1, 0, 1]}, "parents has a cycle"),

@@ -10,12 +10,7 @@ from helpers.paper import Enumerated, multiclass_feature
 from helpers.qp import solve_primal
 from sklearn.base import clone
 
-from sskit import (
-    RegularizationPath,
-    SequenceTagger,
-    SlackRescaling,
-    StructuredSVM,
-)
+from sskit import RegularizationPath, SequenceTagger, SlackRescaling, StructuredSVM
 from sskit.core.problem import block_weights
 from sskit.datasets import make_chains
 from sskit.models import StructuredModel

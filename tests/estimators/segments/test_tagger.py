@@ -285,18 +285,6 @@ def test_the_best_segments_under_it_are_those_of_enumeration(name):
         np.testing.assert_allclose(marginals[i], expected)
 
 
-def test_what_is_known_spreads_and_says_nothing_of_where_segments_begin():
-    model = MODELS["all"]
-    known = [["a"] * n for n in LENGTHS]
-    for segments, n in zip(model.predict_segments(X, known=known), LENGTHS, strict=True):
-        assert [k for *_, k in segments] == ["a"] * len(segments)
-        assert sum(b - a for a, b, _ in segments) == n
-    # "a" may have three tokens, and the best of all lengths is taken
-    assert {len(s) for s in model.predict_segments(X, known=known)} != set(LENGTHS)
-    outside = [["O"] * n for n in LENGTHS]
-    assert all(len(s) == 0 for s in model.predict_segments(X, known=outside))
-
-
 @pytest.mark.parametrize("name", ["all", "bare"])
 def test_forms_of_features_threads_and_empty_sequences(name):
     model, (known, _) = MODELS[name], draw(5)

@@ -1,10 +1,14 @@
 """The tutorials hold: their blocks run on the files that they name, and print what they say."""
 
+import importlib
 import os
 import shutil
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.pages import run_blocks
 from PIL import Image
@@ -51,12 +55,28 @@ def segment_images():
                 mask.convert("L").save(Path(subset, "masks", f"{name}.png"))
 
 
+def several_labels():
+    """The table of OpenML, training rows first."""
+    with np.load(DATA / "yeast" / "yeast.npz") as data:
+        X, Y = (np.vstack([data[f"{k}_train"], data[f"{k}_test"]]) for k in "XY")
+    columns = [f"Att{k + 1}" for k in range(X.shape[1])]
+    classes = [f"Class{k + 1}" for k in range(Y.shape[1])]
+    table = pd.DataFrame(X, columns=columns).join(pd.DataFrame(Y == 1, columns=classes))
+    table.to_csv("yeast.csv", index=False)
+
+
 def first_tagger():
     """No files."""
 
 
+def own_structure():
+    """No files: what the page compiles is among the probes."""
+
+
 PAGES = [
     first_tagger,
+    own_structure,
+    pytest.param(several_labels, marks=pytest.mark.realdata),
     *(
         pytest.param(files, marks=[pytest.mark.realdata, pytest.mark.slow])
         for files in (tag_text, address_parser, segment_images)
@@ -68,6 +88,8 @@ PAGES = [
 def test_tutorial(files, monkeypatch, tmp_path):
     """From top to bottom, in a folder with no other files than those that the page names."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    compiled = importlib.import_module("sskit_probes.linear_chain")
+    monkeypatch.setitem(sys.modules, "linear_chain", compiled)
     monkeypatch.chdir(tmp_path)
     files()
     page = DOC / "tutorials" / f"{files.__name__}.rst"

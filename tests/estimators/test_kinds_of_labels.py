@@ -296,7 +296,7 @@ def test_messages_name_the_item_its_token_and_its_value():
     fitted = SequenceTagger(allowed_transitions="bio", random_state=0).fit(X, LABELS)
     calibrated = CalibratedTagger(fitted, cv="prefit").fit(X, LABELS)
     bio, other, rows = SequenceTagger(allowed_transitions="bio"), clone(fitted), FAMILIES["rows"][1]
-    ignoring, classifier = clone(bio).set_params(ignore_label=-100), StructSVMClassifier()
+    classifier = StructSVMClassifier()
     sets = [*LABELS[:1], ["B-PER", {"I-PER", "X-PER"}, "O", "O"], *LABELS[2:]]
     pairs, known = [[("N", len(label)) for label in item] for item in LABELS], [("N", 1), ("V", 0)]
     huge, mixed = [x.tolist() for x in X], [*LABELS[:3], ["B-PER", many, "O"]]
@@ -305,17 +305,13 @@ def test_messages_name_the_item_its_token_and_its_value():
     bad = r"^allowed_transitions='bio' .* y\[1\]\[{}\] is 'X-PER'$".format
     for message, call in (
         (bad(2), lambda: bio.fit(X, y)),
-        (bad(2), lambda: ignoring.fit(X, holes(y, HIDDEN, -100))),
         (bad(1), lambda: bio.fit(X, sets)),
         (r"^y\[1\]\[2\] is 'X-PER', but labels are O, B-TYPE, I-TYPE$",
          lambda: calibrated.span_confidence(X, y)),
         (r"^y_true\[1\]\[2\] is 'X-PER', but labels are", lambda: span_f1_score(y, LABELS)),
         (r"^y\[1\]\[2\] has 'X-PER', which is no", lambda: calibrated.confidence(X, y)),
-        (r"^known\[1\]\[2\] has 'X-PER', which", lambda: fitted.predict(X, known=y)),
         (r"^known\[1\]\[1\] has 'X-PER', which", lambda: fitted.predict(X, known=sets)),
-        (told, lambda: other.partial_fit(X, y, classes=VALUES)),
         (told, lambda: step(tuple(X), tuple(map(tuple, y)), classes=tuple(VALUES))),
-        (told, lambda: step(X, list(map(objects, y)), classes=VALUES)),
         (told, lambda: TreeTagger().partial_fit(TREES, y, classes=VALUES)),
         (r"^y\[5\] has 'X-PER', not among the classes",
          lambda: classifier.partial_fit(rows, targets("rows", tuple, y), classes=VALUES)),

@@ -4,6 +4,8 @@ What else holds for all of them: refits and warm starts, priors, bounds, used so
 combinations in `base`, serving and threads beside this file, all labellings in test_enumeration.
 """
 
+import copy
+import inspect
 import pickle
 
 import joblib
@@ -16,7 +18,21 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
-from sskit import EarlyStopping, RankingSVM, RegularizationPath, SegmentTagger
+from sskit import (
+    EarlyStopping,
+    GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    PartsModel,
+    RankingSVM,
+    RegularizationPath,
+    SegmentationModel,
+    SegmentTagger,
+    SequenceTagger,
+    StructSVMClassifier,
+    StructuredSVM,
+    TreeTagger,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 PRECISE = {"tol": 1e-3, "max_iter": 3000}
@@ -242,3 +258,80 @@ def test_weights_are_routed(kind):
         score = fitted.score(take(X, test), take(y, test), sample_weight=weight[test])
         assert scores[fold] == search.cv_results_[f"split{fold}_test_score"][0] == score
     same(search.predict(X), clone(model).fit(X, y, sample_weight=weight).predict(X))
+
+
+# For training alone: they may have any value until the next fit.
+TRAINING = {
+    "lam": 3.0, "rescaling": "slack", "solver": "frank_wolfe", "steps": "fw", "sampling": "gap",
+    "cache": True, "loss": "other", "bounds": (-1e-9, 1e-9), "tol": 0.5, "max_iter": 1,
+    "warm_start": True, "random_state": 7, "verbose": 3, "class_weight": "balanced",
+    "label_weight": [9.0] * 9, "node_weights": "areas", "cutoff": 0.1, "min_square": 9.0,
+    "on_violation": "ignore", "kernel_cache": 1e-3, "prior": [1.0], "n_components": 2,
+    "n_states_per_label": 2, "n_init": 3, "latent_types": True, "max_length": 1,
+    "first_last": False, "lengths": False, "beta": 2.0, "balance": 0.7, "k": 3,
+    "segment_features": max, "standardize": False,
+}  # fmt: skip
+# What predictions or scores take by themselves; tested where they are at home.
+AT_ONCE = {
+    "n_jobs", "beam_size", "allowed_transitions", "allowed_pairs", "inference", "radius", "torso",
+    "ignore_label", "scheme", "outside",
+}  # fmt: skip
+# What makes a model what it is.
+MODEL = {
+    StructSVMClassifier: {"kernel": "rbf", "fit_intercept": False},
+    StructuredSVM: {"model": "other"},
+    SequenceTagger: {"order": 2, "kernel": "rbf"},
+    TreeTagger: {},
+    SegmentTagger: {},
+    GraphTagger: {"pairwise_form": "potts"},
+    SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
+    MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
+    HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
+    RankingSVM: {},
+    PartsModel: {
+        "parents": [-1],
+        "n_types": 9,
+        "means": 0.0,
+        "part_names": ["a"],
+        "scores": "odds",
+    },
+}
+OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}
+
+
+def fitted(name, **parameters):
+    estimator = clone(FITS[name].estimator).set_params(random_state=0, max_iter=5, **parameters)
+    X, y = FITS[name].data()
+    return estimator.fit(X, y), X, y
+
+
+def same_bits(one, other):
+    return pickle.dumps([np.asarray(a) for a in one]) == pickle.dumps(
+        [np.asarray(a) for a in other]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_parameter_is_of_one_kind(kind):
+    """Those of training are for the next fit, as are those that make a model what it is."""
+    names = set(inspect.signature(kind.__init__).parameters) - {"self"}
+    assert names <= {*TRAINING, *AT_ONCE, *MODEL[kind], *OF_KERNELS}
+    assert set(MODEL[kind]) <= names
+    model, X, _ = fitted(KINDS[kind])
+    methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
+    before = {name: getattr(model, name)(X) for name in methods}
+    training = {name: value for name, value in TRAINING.items() if name in names}
+    for name, value in (training | MODEL[kind]).items():
+        changed = copy.deepcopy(model).set_params(**{name: value})
+        for method in methods if name in MODEL[kind] else methods[:1]:
+            assert same_bits(getattr(changed, method)(X), before[method]), name
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+@pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger])
+def test_parameters_of_kernels(kind, kernel):
+    model, X, _ = fitted(KINDS[kind], kernel=kernel, gamma=0.5)
+    before = model.predict(X)
+    for name, value in OF_KERNELS.items():
+        assert same_bits(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
+    assert same_bits(model.set_params(kernel="linear").predict(X), before)

@@ -141,6 +141,29 @@ def test_weights_of_this_moment_count(case):
             model.predict(longest if sp.issparse(longest) else requests[-1])
 
 
+# what predictions read besides
+OTHERS = (
+    "first_coef_", "last_coef_", "lengths_", "segment_coef_", "edge_coef_", "triples_", "means_",
+    "score_curves_", "n_states_", "max_length_", "component_labels_",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [case for case in MODELS if case != "matchings"])
+def test_what_is_not_as_it_was_fitted_is_named(case):
+    model, requests = served(case)
+    for name in (name for name in (*WEIGHTS, *OTHERS) if hasattr(model, name)):
+        cut = np.asarray(getattr(model, name))[..., :-1]
+        for wrong in (
+            [cut] if name in ("score_curves_", "component_labels_") else [cut, None, "many"]
+        ):
+            damaged = copy.copy(model)
+            setattr(damaged, name, wrong)
+            for method in {"predict", "decision_function"} & set(dir(model)):
+                # counts of states may be right, and weights wrong for them
+                with pytest.raises((TypeError, ValueError), match=f"{name}|was fitted|NoneType"):
+                    getattr(damaged, method)(requests[0])
+
+
 def test_parameters_and_arrays_of_this_moment_count():
     model, requests = fresh(served("sequences, sparse")[0]), served("sequences, sparse")[1]
     long = max(requests, key=lambda request: request[0].shape[0])

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
 
 from sskit.preprocessing import SuperpixelGraphs, region_adjacency
-from sskit.preprocessing._regions import adjacent_pairs, chi2_distances, count_words, reaches
+from sskit.preprocessing._regions import adjacent_pairs
 from sskit.preprocessing._words import (
     SIFT_STEP,
     cluster,
@@ -17,10 +17,6 @@ from sskit.preprocessing._words import (
     position_image,
     sample,
     word_image,
-)
-
-MAPS = arrays(
-    np.int32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 5)
 )
 
 
@@ -60,31 +56,6 @@ def test_adjacency_is_that_of_superpixel_graphs():
     ]:
         with pytest.raises(error, match=message):
             region_adjacency(segments)
-
-
-def test_reach_grows_by_one_edge():
-    edges = np.array([[0, 1], [1, 2], [2, 3]])
-    found = [matrix.toarray().astype(int).tolist() for matrix in reaches(edges, 5, 2)]
-    assert found[0] == np.eye(5, dtype=int).tolist()
-    assert found[1][1] == [1, 1, 1, 0, 0]
-    assert found[2][0] == [1, 1, 1, 0, 0]
-    assert found[2][1] == [1, 1, 1, 1, 0]
-    assert found[2][4] == [0, 0, 0, 0, 1]
-
-
-@given(MAPS)
-def test_counts(segments):
-    words = (segments * 7 + np.arange(segments.shape[1])) % 3
-    counts = count_words(segments, words, 3)
-    for region in range(segments.max() + 1):
-        inside = words[segments == region]
-        assert counts[region].tolist() == [np.sum(inside == word) for word in range(3)]
-
-
-def test_distances_of_histograms():
-    histograms = np.array([[1, 0, 0], [0, 0.5, 0.5], [0.5, 0.5, 0]])
-    found = chi2_distances(histograms, np.array([[0, 1], [1, 1], [0, 2]]))
-    np.testing.assert_allclose(found, [1, 0, 0.5 * (0.25 / 1.5 + 0.5)])
 
 
 def test_cells_are_numbered_row_by_row():

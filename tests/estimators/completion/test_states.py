@@ -6,21 +6,29 @@ test_enumeration.py, that refits go on in base/test_warm_start_law.py.
 
 import itertools
 import pickle
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.labellings import score_paths
+from helpers.labellings import losses_of, objective, score_paths
+from helpers.real_data import load_conll2000
 from helpers.trees import random_parents
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_extraction import DictVectorizer
 
 from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
+from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay
 from sskit.estimators.base.combinations import refusal
-from sskit.estimators.completion.convex_concave import CompletionRounds
-from sskit.solvers import BCFW
+from sskit.estimators.completion import clusters
+from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.completion.convex_concave import CompletionRounds, ConvexConcave
+from sskit.preprocessing import TokenTransformer
+from sskit.solvers import BCFW, FrankWolfe, SoftBCFW
 
 NAMES = np.array(["a", "b", "c"])
 OWNER = np.array([0, 0, 1, 2, 2])
@@ -196,21 +204,6 @@ def test_wrong_numbers_of_states(family):
             GraphTagger(n_states_per_label={"a": 2}, inference="qpbo").fit(X, two)
 
 
-@OF_FAMILIES
-def test_damaged_attributes_are_named(family):
-    pairs = "pairwise_" if family is GraphTagger else "transitions_"
-    for name, value in [
-        *(("n_states_", np.array(wrong)) for wrong in
-          ([2, 1], [2, 0, 3], [2, 1, 1], [2.0, 1.0, 2.0])),
-        ("n_states_", "many"), ("coef_", np.zeros((3, 3))), (pairs, np.zeros((3, 3))),
-    ]:  # fmt: skip
-        model = pickle.loads(pickle.dumps(FITTED[family]))
-        setattr(model, name, value)
-        for method in (model.predict, model.decision_function, model.predict_states):
-            with pytest.raises(ValueError, match=r"_.* is not as it was fitted"):
-                method(DATA[family][0])
-
-
 def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     """Of graphs for which message passing finds a worse one, P would rise."""
     X, y = DATA[GraphTagger]
@@ -294,3 +287,290 @@ def test_rules_beams_empty_sequences_and_pictures():
     display = TransitionDisplay.from_estimator(model, ends=False)
     assert np.isnan(display.weights[2, [0, 1, 3, 4]]).all()
     assert np.isfinite(display.weights[:2]).all()
+
+
+K = 3
+XS, YS = make_chains(14, n_features=3, n_states=K, noise=1.5, max_length=4, random_state=0)
+DRAWN = np.random.default_rng(0)
+PARENTS = [random_parents(DRAWN, len(x)) for x in XS]
+TREES = list(zip(XS, PARENTS, strict=True))
+KINDS = [(*tree, DRAWN.integers(2, size=len(tree[1]))) for tree in TREES]
+# the label 1 may not come after 0; nor may a sequence end so that nothing is left
+ALLOWED = ~np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=bool)
+ITEMS = {"chains": (SequenceTagger, XS), "trees": (TreeTagger, TREES), "kinds": (TreeTagger, KINDS)}
+
+
+def conceal(y):
+    """Hide some labels and give sets for others; -1 is what is not known at all."""
+    rng, found = np.random.default_rng(0), []
+    for labels in y:
+        forms = rng.choice(3, size=len(labels), p=[0.3, 0.4, 0.3])
+        more = rng.integers(K, size=len(labels))
+        forms_of = zip(labels.tolist(), forms, more.tolist(), strict=True)
+        found.append([[-1, k, {k, other}][form] for k, form, other in forms_of])
+    return found
+
+
+CONCEALED = conceal(YS)
+
+
+def partly(kind, **given):
+    defaults = {"lam": 0.05, "tol": 0.02, "random_state": 0, "ignore_label": -1}
+    return ITEMS[kind][0](**defaults | given)
+
+
+def weights_of(model):
+    names = ("coef_", "transitions_", "start_", "end_", "root_", "leaf_")
+    return [getattr(model, name).tobytes() for name in names if hasattr(model, name)]
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_rounds_and_their_history(kind):
+    model = partly(kind, tol=1e-3, max_iter=3000).fit(ITEMS[kind][1], CONCEALED)
+    assert model.n_rounds_ == model.history_["round"].max() > 1
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    assert (model.history_["gap"] >= -1e-9).all()
+    assert (np.diff(model.history_["n_passes"]) >= 0).all()
+    assert model.history_["n_passes"][-1] == model.n_iter_
+    assert (np.diff(model.history_["time"]) >= 0).all()
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_labels_that_are_known_give_the_fit_without(kind):
+    items = ITEMS[kind][1]
+    plain = ITEMS[kind][0](lam=0.05, random_state=0).fit(items, YS)
+    ones = [np.ones(len(labels)) for labels in YS]
+    sets = [[{int(k)} if t % 2 else int(k) for t, k in enumerate(labels)] for labels in YS]
+    for y, given in [(YS, {}), (sets, {}), (YS, {"token_weight": ones})]:
+        model = ITEMS[kind][0](lam=0.05, random_state=0, ignore_label=-1).fit(items, y, **given)
+        assert weights_of(model) == weights_of(plain)
+        assert not hasattr(model, "stationary_")
+
+
+def test_forms_of_labels():
+    names = np.array(["N", "V", "D"])
+    y = [[names[k] if t % 2 == 0 else "?" for t, k in enumerate(labels)] for labels in YS]
+    before = pickle.dumps(y)
+    model = partly("chains", ignore_label="?").fit(XS, y)
+    assert pickle.dumps(y) == before and sorted(model.classes_) == sorted(names)
+    full = [[set(names) if k == "?" else k for k in labels] for labels in y]
+    others = [[form(labels) for labels in y] for form in
+              (np.array, tuple, partial(np.array, dtype=object), pd.Series)]  # fmt: skip
+    for other in [*others, full]:
+        assert weights_of(partly("chains", ignore_label="?").fit(XS, other)) == weights_of(model)
+
+
+def test_fits_that_end_early():
+    for given in (
+        {"max_iter": 5},
+        {"solver": BCFW(max_time=1e-9)},
+        {"solver": BCFW(max_time=0.01)},
+    ):
+        with pytest.warns(ConvergenceWarning, match="stopped after"):
+            model = partly("chains", tol=1e-9, **given).fit(XS, CONCEALED)
+        assert model.certified_ and not model.stationary_
+        assert model.n_iter_ == 5 or "solver" in given
+        known = [losses_of(labels, range(K), hidden=-1) for labels in CONCEALED]
+        expected = objective(model, XS, *zip(*known, strict=True))
+        assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
+    y = [[-1 if isinstance(k, set) else k for k in labels] for labels in CONCEALED]
+    with pytest.warns(ConvergenceWarning):
+        model = partly("chains", solver="gdmm", max_iter=60, tol=1e-9).fit(XS, y)
+    assert model.score(XS, y) > 0.5
+
+
+@pytest.mark.parametrize("kind", ["chains", "trees"])
+def test_what_is_wrong_is_named(kind):
+    items, ones = ITEMS[kind][1], [np.ones(len(labels)) for labels in YS]
+    never, no_twos = np.zeros((K, K), dtype=bool), [np.minimum(labels, 1).tolist() for labels in YS]
+    no_twos[0][0] = {0, 1, 2}
+    for weights, error, message in (
+        (3.0, TypeError, "one array of weights per sample, got float"),
+        (ones[:-1], ValueError, "X has 14 samples but token_weight has 13"),
+        ([*ones[:-1], [1.0]], ValueError, r"token_weight\[13\] must .* shape \(1,\)"),
+        ([-1.0 * w for w in ones], ValueError, r"token_weight\[0\]\[0\] is -1.0, expected"),
+        ([np.nan * w for w in ones], ValueError, r"token_weight\[0\]\[0\] is nan"),
+        ([["a"] * len(w) for w in ones], ValueError, r"token_weight\[0\]"),
+        ([0 * w for w in ones], ValueError, "token_weight is zero for all (token|node)s"),
+    ):
+        with pytest.raises(error, match=message):
+            partly(kind).fit(items, YS, token_weight=weights)
+    for first, error, message in (
+        (set(), ValueError, r"y\[0\]\[0\] is an empty set"),
+        ({1, -1}, ValueError, r"y\[0\]\[0\] is a set with ignore_label=-1 in it"),
+        ({0, "a"}, TypeError, r"y\[0\]\[0\]"),
+        ({0, None}, ValueError, r"y\[0\]\[0\] is None|y\[0\]\[0\] is a set with a label that"),
+        ([1], TypeError, r"y\[0\]\[0\] is .*, of type list: one label"),
+    ):
+        with pytest.raises(error, match=message):
+            partly(kind).fit(items, [[first, *CONCEALED[0][1:]], *CONCEALED[1:]])
+    told = r"^(y\[\d+\]\[\d+\], which has no known label,|a set of .*) cannot be .* "
+    for given, y, message in (
+        ({}, [[-1] * len(labels) for labels in YS], "y has no labels but ignore_label=-1"),
+        ({}, [[{0, 1, 2}] * len(labels) for labels in YS],
+         "y determines nothing: every label is possible"),
+        ({}, [CONCEALED[0][:-1], *CONCEALED[1:]], r"X\[0\] has \d rows but y\[0\] has \d labels"),
+        ({"class_weight": "balanced"}, no_twos,
+         "'balanced' needs (tokens|nodes) of each label, but 2 is in"),
+        *(({"rescaling": "slack"}, CONCEALED, told + "rescaling='slack'"),
+          ({"solver": SoftBCFW()}, CONCEALED, told + "solver=SoftBCFW"))[: 2 * (kind == "chains")],
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            partly(kind, **given).fit(items, y)
+    for given, first in ((ALLOWED, [0, 1]), (never, [-1, -1])):
+        items, y = [np.ones((1, 2))] * K + [np.ones((2, 2))] * 2, [[0], [1], [2], first, [2, -1]]
+        with pytest.raises(ValueError, match=r"y\[3\]\[1\] leaves no labelling that is allowed"):
+            partly("chains", allowed_transitions=given).fit(items, y)
+
+
+def test_passes_and_time_are_those_of_all_starts():
+    n_iter = fitted(0).n_iter_
+    for given, told in (
+        ({"max_iter": n_iter - 1}, "maximum number of passes"),
+        ({"solver": BCFW(max_time=1e-9)}, "maximum time"),
+    ):
+        with pytest.warns(ConvergenceWarning, match=told):
+            model = fitted(0, 1, 2, **given)
+        assert np.unique(model.history_["start"]).tolist() == [1]
+    assert model.n_rounds_ == 1
+    assert fitted(0, 1, 2, max_iter=n_iter).n_iter_ == n_iter
+
+
+@pytest.mark.realdata
+def test_chunks():
+    train = load_conll2000(subset="train", attributes=True)
+    test = load_conll2000(subset="test", attributes=True)
+    vectorizer = TokenTransformer(DictVectorizer())
+    items = vectorizer.fit_transform(train.data[:500])
+    rng = np.random.default_rng(0)
+    y = [np.where(rng.random(len(t)) < 0.95, "?", t) for t in map(np.asarray, train.target[:500])]
+    model = SequenceTagger(ignore_label="?", random_state=0).fit(items, y)
+    assert model.score(vectorizer.transform(test.data), test.target) > 0.87
+    assert (np.diff(model.round_objectives_) <= 0).all()
+
+
+def test_score():
+    model = partly("chains").fit(XS, CONCEALED)
+    predicted = model.predict(XS)
+    right, weights = [], []
+    for i, (labels, found) in enumerate(zip(CONCEALED, predicted, strict=True)):
+        for label, k in zip(labels, found, strict=True):
+            if label != -1:
+                right.append(k in label if isinstance(label, set) else k == label)
+                weights.append(i)
+    assert model.score(XS, CONCEALED) == pytest.approx(np.mean(right))
+    weighted = np.average(right, weights=weights)
+    assert model.score(XS, CONCEALED, np.arange(len(XS))) == pytest.approx(weighted)
+    assert model.score(XS, [[{int(k)} for k in t] for t in YS]) == model.score(XS, YS)
+    with pytest.raises(ValueError, match="has a label in y_true but ignore_label"):
+        model.score(XS[:1], [[-1] * len(XS[0])])
+    with pytest.raises(TypeError, match="y_true has labels of dtype <U1"):
+        model.score(XS[:1], [[{"a"}] * len(XS[0])])
+
+
+def test_a_round_that_was_cut_short_is_not_stationary():
+    """Weights of zero complete labels as they were, but not those that more passes would find."""
+    X, y = make_chains(20, n_features=3, n_states=3, noise=1.0, random_state=0)
+    hidden = [{0, 1, 2} if t % 2 else int(k) for ks in y for t, k in enumerate(ks)]
+    ends = np.cumsum([0, *map(len, y)])
+    hidden = [hidden[a:b] for a, b in itertools.pairwise(ends)]
+    tagger = SequenceTagger(solver=FrankWolfe(max_time=1e-6), random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        tagger.fit(X, hidden)
+    assert not np.any(tagger.coef_)
+    assert tagger.n_rounds_ == 1
+    assert not tagger.stationary_
+
+
+HALF = [[-1 if t % 2 else int(k) for t, k in enumerate(labels)] for labels in YS]
+
+
+class Several(SequenceTagger):
+    """Begins with labels drawn at random, once for each seed."""
+
+    seeds = (0,)
+
+    def _bind(self, checked, summary):
+        task = super()._bind(checked, summary)
+        hidden = task.completion.complete.__self__
+
+        def starts(solved):
+            return (hidden.drawn(seed) for seed in self.seeds)
+
+        return task._replace(completion=ConvexConcave(hidden.complete, starts))
+
+
+def fitted(*seeds, **given):
+    model = Several(0.05, ignore_label=-1, tol=1e-3, random_state=0, **{"max_iter": 9999} | given)
+    model.seeds = seeds
+    return model.fit(XS, HALF)
+
+
+def test_the_best_start_is_kept():
+    alone = [fitted(seed) for seed in range(5)]
+    ends = [model.round_objectives_[-1] for model in alone]
+    assert len(set(np.round(ends, 6))) > 1
+    together, best = fitted(*range(5)), alone[int(np.argmin(ends))]
+    assert together.coef_.tobytes() == best.coef_.tobytes()
+    assert together.round_objectives_.tolist() == best.round_objectives_.tolist()
+    assert (together.n_rounds_, together.stationary_) == (best.n_rounds_, best.stationary_)
+    assert together.n_iter_ == sum(model.n_iter_ for model in alone)
+    assert together.n_oracle_calls_ == sum(model.n_oracle_calls_ for model in alone)
+    history = together.history_
+    assert np.unique(history["start"]).tolist() == [1, 2, 3, 4, 5]
+    rounds = [history["round"][history["start"] == s].max() for s in range(1, 6)]
+    assert all(n >= model.n_rounds_ for n, model in zip(rounds, alone, strict=True))
+    assert (np.diff(history["n_passes"]) >= 0).all()
+
+
+N_STATES = np.array([2, 1, 3])
+
+
+def blobs(n=60):
+    """Rows of three labels around as many far points as they have states, and these."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=n)
+    blob = rng.integers(N_STATES[labels])
+    rows = 10.0 * np.eye(6)[(np.cumsum(N_STATES) - N_STATES)[labels] + blob]
+    return rows + 0.1 * rng.normal(size=rows.shape), labels, blob
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_far_points_are_states(seed):
+    X, labels, blob = blobs()
+    states = cluster_states(X, labels, N_STATES, np.random.RandomState(seed))
+    owner = np.repeat(np.arange(3), N_STATES)
+    assert (owner[states] == labels).all()
+    for k in range(3):
+        pairs = {(a, b) for a, b in zip(states[labels == k], blob[labels == k], strict=True)}
+        assert len(pairs) == N_STATES[k]
+        sizes = np.bincount(states[labels == k] - states[labels == k].min())
+        assert (np.diff(sizes) <= 0).all()
+
+
+@pytest.mark.parametrize("form", ["float32", "float16", "csr", "wide csr", "tiny", "huge"])
+def test_rows_of_any_form_have_the_same_states(form, monkeypatch):
+    X, labels, _ = blobs()
+    expected = cluster_states(X, labels, N_STATES, np.random.RandomState(0))
+    if form in ("csr", "wide csr"):
+        X = sp.csr_array(X)
+        if form == "wide csr":
+            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    else:
+        scale = {"tiny": 1e-200, "huge": 1e200}.get(form)
+        X = X.astype(form) if scale is None else scale * X
+    found = cluster_states(X, labels, N_STATES, np.random.RandomState(0))
+    np.testing.assert_array_equal(found, expected)
+    # rows without label have no state, and of many rows some are drawn
+    monkeypatch.setattr(clusters, "MOST_ROWS", 25)
+    labels = np.where(np.arange(60) % 3, labels, -1)
+    states = cluster_states(X, labels, N_STATES, np.random.RandomState(0))
+    assert ((states >= 0) == (labels >= 0)).all()
+
+
+def test_more_states_than_rows():
+    X, labels = np.ones((4, 2)), np.array([0, 0, 1, 0])
+    states = cluster_states(X, labels, np.array([3, 2]), np.random.RandomState(0))
+    assert states.tolist() == [0, 0, 3, 0]
+    zeros = cluster_states(0.0 * X, labels, np.array([3, 2]), np.random.RandomState(0))
+    assert zeros.tolist() == [0, 0, 3, 0]

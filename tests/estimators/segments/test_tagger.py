@@ -215,20 +215,6 @@ def test_wrong_parameters_are_named():
         assert not [name for name in vars(model) if name.endswith("_")]
 
 
-def test_damaged_attributes_are_named():
-    for name, value in (
-        ("coef_", np.ones((3, 4))), ("first_coef_", np.ones((2, 3))), ("last_coef_", None),
-        ("transitions_", np.full((3, 3), np.nan)), ("lengths_", np.ones((3, 2))),
-        ("max_length_", np.array([1, 0, 3])), ("max_length_", np.ones(3)),
-        ("start_", np.ones(2)), ("end_", [1.0]), ("n_features_in_", "3"),
-    ):  # fmt: skip
-        model = fit()
-        setattr(model, name, value)
-        for method in ("predict", "decision_function", "predict_segments"):
-            with pytest.raises(ValueError, match=name.rstrip("_")):
-                getattr(model, method)(X)
-
-
 def spread(x, start, end):
     """Return how far the values of a segment lie apart."""
     return [np.ptp(x[start:end, 0])]

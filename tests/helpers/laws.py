@@ -118,3 +118,13 @@ def check_optimum(toy, certificate, box=None, lam=LAM, *, tolerance=1e-6):
     # strong convexity
     distance = lam / 2 * np.sum((toy.flat(certificate.w) - w) ** 2)
     assert distance <= certificate.primal - optimum + 2e-9
+
+
+def check_solution(toy, solution, lam=LAM, box=None, optimum=None):
+    """It is certified: the optimum is between dual and primal, which is that from scratch."""
+    optimum = solve_primal(toy.pairs, lam, box)[1] if optimum is None else optimum
+    primal = toy.pairs.primal(toy.flat(solution.w), lam)
+    assert solution.certified
+    assert solution.primal == pytest.approx(primal, abs=1e-10)
+    assert solution.gap == pytest.approx(primal - solution.dual, abs=1e-10)
+    assert solution.dual - 1e-8 <= optimum <= solution.primal + 1e-8

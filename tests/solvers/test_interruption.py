@@ -8,7 +8,7 @@ import pytest
 from helpers.crossing import in_turn
 from helpers.factors import from_scratch
 from helpers.interruption import PressedStop
-from helpers.laws import check_dual_point, solve_toy, start_run
+from helpers.laws import check_dual_point, check_solution, solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
@@ -41,39 +41,51 @@ OTHERS = {
     "linear cuts": CuttingPlane(cuts="linear"),
 }
 CUTS = ("cuts", "linear cuts")
+FACTORS = {"gdmm": GDMM(), "gdmm, afw": GDMM(method="afw"), "soft": SoftBCFW()}
+SAMPLES = {"constant cuts": CuttingPlane(cuts="constant", cut_size=6)}
+SOLVERS = BLOCKS | OTHERS | FACTORS | SAMPLES
 
 
-def solve(solver, toy, *moments, max_iter=6, seed=0, stop=None, **options):
+def solve(kind, toy, *moments, stop=None, **options):
     """The solution of a fit in which Ctrl-C is pressed, and what pressed it."""
     stop = PressedStop(*moments) if stop is None else stop
-    options |= {"tol": 0, "max_iter": max_iter, "random_state": seed}
+    options |= {"tol": 0, "max_iter": 6}
     with stop:
-        return solve_toy(solver, toy, LAM, stop=stop, **options), stop
+        return solve_toy(SOLVERS[kind], toy, LAM, stop=stop, **options), stop
 
 
-def check_interrupted(solution, stop, moment):
-    """It ended at once, and says what an interrupted fit says."""
+def interrupted(kind, toy, moment):
+    """A fit that ends at once, and says what an interrupted fit says."""
+    solution, stop = solve(kind, toy, moment)
     assert solution.status is Status.INTERRUPTED
     assert stop.n_pass_looks == moment
-    assert solution.history["n_passes"][-1] == solution.n_iter >= 1
-    assert solution.history["n_oracle_calls"][-1] == solution.n_oracle_calls
-    for name in ("primal", "dual", "gap"):
-        assert solution.history[name][-1] == getattr(solution, name)
+    history = solution.history
+    assert history["n_passes"][-1] == solution.n_iter >= 1
+    for name in ("n_oracle_calls", "primal", "dual", "gap"):
+        assert history[name][-1] == getattr(solution, name)
+    return solution
+
+
+def check_uncertified(kind, toy, *moments):
+    """A fit that ends without a certificate, and says so."""
+    solution, stop = solve(kind, toy, *moments)
+    assert solution.status is Status.UNCERTIFIED
+    assert "it is not certified" in solution.status.value
+    assert not solution.certified
+    assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
+    return solution, stop
 
 
 @pytest.mark.parametrize(("kind", "name"), in_turn(BLOCKS, ["chain", "multiclass"], 2))
 def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
     toy, before = TOYS[name](61, n=5), -np.inf
-    whole, stop = solve(BLOCKS[kind], toy)
+    optimum = solve_primal(toy.pairs, LAM)[1]
+    whole, stop = solve(kind, toy)
     for moment in [m for m in MOMENTS if m < stop.n_pass_looks]:
-        solution, stop = solve(BLOCKS[kind], toy, moment)
-        check_interrupted(solution, stop, moment)
-        assert solution.certified
+        solution = interrupted(kind, toy, moment)
         check_dual_point(toy, solution.fit.run.dual)
-        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+        check_solution(toy, solution, LAM, optimum=optimum)
         dual = toy.dual(solution.fit.run.dual, LAM)
-        assert solution.primal == pytest.approx(primal, abs=1e-11)
-        assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-11)
         if kind in ("averaged", "multi-plane"):
             assert solution.dual >= dual - 1e-11  # that of the average may be better
         else:
@@ -84,48 +96,49 @@ def test_at_every_look_there_is_a_dual_point_with_its_gap(kind, name):
     assert before <= toy.dual(whole.fit.run.dual, LAM) + 1e-12
 
 
-@pytest.mark.parametrize(("kind", "name"), in_turn(OTHERS, ["chain", "multiclass"]))
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    in_turn(OTHERS, ["chain", "multiclass"]) + [(kind, "chain") for kind in FACTORS | SAMPLES],
+)
 def test_at_every_look_the_bounds_are_bounds(kind, name):
-    toy = TOYS[name](62, n=5)
+    toy = TOYS[name](62, n=8 if kind in SAMPLES else 5)
     optimum = solve_primal(toy.pairs, LAM)[1]
-    for moment in MOMENTS[:17]:
-        solution, stop = solve(OTHERS[kind], toy, moment)
-        check_interrupted(solution, stop, moment)
-        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-        assert solution.primal == pytest.approx(primal, abs=1e-11)
-        if kind != "linear cuts":  # whose bound holds with high probability only
-            assert solution.certified
-            assert solution.dual <= optimum + 1e-10
-            assert solution.gap == pytest.approx(primal - solution.dual, abs=1e-11)
-
-
-def test_a_sample_that_is_cut_short_is_left_out():
-    toy = chain_toy(63, n=8)
-    for moment in (1, 3, 5):
-        solution, stop = solve(CuttingPlane(cuts="constant", cut_size=6), toy, moment)
-        check_interrupted(solution, stop, moment)
-        assert not solution.certified
-        assert np.isfinite(solution.primal)
+    for moment in (1, 3, 5) if kind in SAMPLES else MOMENTS[:17]:
+        solution = interrupted(kind, toy, moment)
+        if kind in SAMPLES:  # one that is cut short is left out
+            assert not solution.certified and np.isfinite(solution.primal)
+        elif kind == "linear cuts":  # whose bound holds with high probability only
+            primal = toy.pairs.primal(toy.flat(solution.w), LAM)
+            assert solution.primal == pytest.approx(primal, abs=1e-11)
+        else:
+            check_solution(toy, solution, LAM, optimum=optimum)
+        if kind in FACTORS:
+            history, n_iter = solution.history, solution.n_iter
+            assert {len(column) for column in history.values()} == {n_iter}
+            # it is not known how far apart factors are that were not visited
+            unknown = np.isnan(history["infeasibility"]).tolist()
+            assert unknown == [False] * (n_iter - 1) + [True]
+            assert np.isfinite(history["lagrangian"]).all()
+            solution, _ = check_uncertified(kind, toy, moment, moment + 1)
+            assert {len(column) for column in solution.history.values()} == {solution.n_iter}
 
 
 @pytest.mark.parametrize("kind", [*BLOCKS, *OTHERS])
 def test_a_stop_that_looks_often_changes_nothing_the_third_press_raises_and_time_ends(kind):
-    toy, solver = chain_toy(64), (BLOCKS | OTHERS)[kind]
-    often, seldom = solve(solver, toy)[0], solve(solver, toy, stop=Stop())[0]
+    toy = chain_toy(64)
+    often, seldom = solve(kind, toy)[0], solve(kind, toy, stop=Stop())[0]
     np.testing.assert_array_equal(often.w, seldom.w)
     assert often.n_oracle_calls == seldom.n_oracle_calls
     np.testing.assert_array_equal(often.history["gap"], seldom.history["gap"])
     for moments in [(4, 4, 4), (4, 5, 5)]:
         with pytest.raises(KeyboardInterrupt):
-            solve(solver, toy, *moments)
+            solve(kind, toy, *moments)
     # when the time is over the exact pass is whole
-    solution, stop = solve(solver, toy, stop=PressedStop(max_time=1e-9))
+    solution, stop = solve(kind, toy, stop=PressedStop(max_time=1e-9))
     assert (solution.status, solution.n_iter) == (Status.MAX_TIME, 1)
     # only the subgradient method begins a pass; passes that blocks take turns in do not begin
     assert stop.n_pass_looks == (kind in OTHERS and kind not in CUTS)
-    assert solution.certified
-    primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-    assert solution.primal == pytest.approx(primal, abs=1e-11)
+    check_solution(toy, solution, LAM)
 
 
 class Counted(Classes):
@@ -142,17 +155,16 @@ class Counted(Classes):
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_jobs"), in_turn([*BLOCKS, *OTHERS, "samples"], [1, 2]) + [("pairwise", 2)]
+    ("kind", "n_jobs"), in_turn([*BLOCKS, *OTHERS, *SAMPLES], [1, 2]) + [("pairwise", 2)]
 )
 def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(9, 3)), rng.integers(3, size=9).tolist()
-    solver = (BLOCKS | OTHERS | {"samples": CuttingPlane(cuts="constant", cut_size=5)})[kind]
     for moments in [(1,), (4,), (14,), (25,), (3, 3), (4, 6), (14, 15), (14, 19)]:
         model = Counted()
         problem, stop = bind(model, X, y), PressedStop(*moments)
         with stop:
-            solution = solver.solve(
+            solution = SOLVERS[kind].solve(
                 problem, Regularizer(LAM, problem.n_weights), tol=0, max_iter=20, n_jobs=n_jobs,
                 random_state=0, stop=stop,
             )  # fmt: skip
@@ -166,15 +178,11 @@ def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
 
 @pytest.mark.parametrize("kind", [*BLOCKS, "ssg"])
 def test_the_second_leaves_out_the_exact_pass(kind):
-    toy, solver = chain_toy(65), (BLOCKS | OTHERS)[kind]
+    toy = chain_toy(65)
     two_passes = kind in ("averaged", "multi-plane", "ssg")
     for moment, later in itertools.product((2, 9), (0, 1, 4)):
-        certified = solve(solver, toy, moment)[0]
-        solution, stop = solve(solver, toy, moment, moment + later)
-        assert solution.status is Status.UNCERTIFIED
-        assert "it is not certified" in solution.status.value
-        assert not solution.certified
-        assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
+        certified = solve(kind, toy, moment)[0]
+        solution, stop = check_uncertified(kind, toy, moment, moment + later)
         assert stop.n_compared == moment + later
         # what was certified before stays so; nothing is added
         assert len(solution.history["gap"]) == len(certified.history["gap"]) - 1
@@ -186,13 +194,12 @@ def test_the_second_leaves_out_the_exact_pass(kind):
             check_dual_point(toy, solution.fit.run.dual)
             v, _ = toy.dual_sum(solution.fit.run.dual, LAM)
             np.testing.assert_allclose(toy.flat(solution.w), v, atol=1e-12)
-    if kind not in ("averaged", "ssg"):
-        return
-    # the fifth check of the certificate ends the exact pass of the last iterate, which is enough
-    solution, _ = solve(solver, toy, 7, 7 + 5 + 2)
-    assert solution.status is Status.INTERRUPTED
-    assert solution.certified
-    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), LAM), abs=1e-11)
+    if kind in ("averaged", "ssg"):
+        # the fifth check of the certificate ends the exact pass of the last iterate, which is
+        # enough
+        solution, _ = solve(kind, toy, 7, 7 + 5 + 2)
+        assert solution.status is Status.INTERRUPTED
+        check_solution(toy, solution, LAM)
     if kind == "averaged":
         last = toy.dual_sum(solution.fit.run.dual, LAM)[0]
         np.testing.assert_allclose(toy.flat(solution.w), last, atol=1e-12)
@@ -201,26 +208,25 @@ def test_the_second_leaves_out_the_exact_pass(kind):
 @pytest.mark.parametrize("kind", CUTS)
 def test_cuts_have_their_certificate_already(kind):
     toy = chain_toy(67)
-    once, twice = (solve(OTHERS[kind], toy, *moments)[0] for moments in [(13,), (13, 13)])
+    once, twice = (solve(kind, toy, *moments)[0] for moments in [(13,), (13, 13)])
     assert once.status is twice.status is Status.INTERRUPTED
     assert once.n_oracle_calls == twice.n_oracle_calls == 5 + 13
     assert (once.gap, once.certified) == (twice.gap, twice.certified)
     np.testing.assert_array_equal(once.w, twice.w)
     # but not before the first pass is whole
-    first = solve(OTHERS[kind], toy, 3)[0]
+    first = solve(kind, toy, 3)[0]
     assert (first.primal, first.certified, first.n_oracle_calls) == (1.0, True, 5 + 3 + 5)
-    assert solve(OTHERS[kind], toy, 3, 3)[0].status is Status.UNCERTIFIED
+    check_uncertified(kind, toy, 3, 3)
 
 
-def test_an_exact_pass_between_two_passes_can_be_the_last():
-    toy, solver = chain_toy(67), BCFW(gap_every=2, steps="fw", averaging=False)
+def test_an_exact_pass_between_two_passes_can_be_the_last(monkeypatch):
+    monkeypatch.setitem(SOLVERS, "every other", BCFW(gap_every=2, steps="fw", averaging=False))
+    toy = chain_toy(67)
     # two passes and two more visits
-    solution, stop = solve(solver, toy, 12)
-    assert (solution.status, solution.n_iter, stop.n_pass_looks) == (Status.INTERRUPTED, 2, 10)
-    assert solution.certified
-    solution, stop = solve(solver, toy, 12, 13)
-    assert (solution.status, solution.n_iter, stop.n_pass_looks) == (Status.UNCERTIFIED, 2, 10)
-    assert len(solution.history["gap"]) == 0
+    for moments, status in (((12,), Status.INTERRUPTED), ((12, 13), Status.UNCERTIFIED)):
+        solution, stop = solve("every other", toy, *moments)
+        assert (solution.status, solution.n_iter, stop.n_pass_looks) == (status, 2, 10)
+        assert solution.certified == (len(solution.history["gap"]) > 0) == (len(moments) == 1)
 
 
 def test_before_the_first_pass_the_first_raises_and_three_in_a_row_end_a_loop_of_fits():
@@ -228,72 +234,34 @@ def test_before_the_first_pass_the_first_raises_and_three_in_a_row_end_a_loop_of
     with pytest.raises(KeyboardInterrupt), stop:
         stop.press()
     # while the oracles are called for the first time
-    stop = PressedStop(1)
+    stop, toy, n_fits = PressedStop(1), chain_toy(69), 0
     stop.begun = True
     with pytest.raises(KeyboardInterrupt):
-        solve(BCFW(), chain_toy(69), stop=stop)
-    toy, n_fits = chain_toy(70), 0
+        solve("pairwise", toy, stop=stop)
     stops = [PressedStop(3) for _ in range(5)]
     with pytest.raises(KeyboardInterrupt):
         for stop in stops:
-            solve(BCFW(), toy, stop=stop)
+            solve("pairwise", toy, stop=stop)
             n_fits += 1
     assert n_fits == 2
 
 
-# ---- time -----------------------------------------------------------------------------------
-
-
-# ---- several threads -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["batches", "fw", "cuts"])
 def test_threads(kind):
-    toy, solver = chain_toy(72, n=8), (BLOCKS | OTHERS)[kind]
+    toy = chain_toy(72, n=8)
     optimum = solve_primal(toy.pairs, LAM)[1]
     for moment in range(1, 12):
-        solution, stop = solve(solver, toy, moment, n_jobs=2)
+        solution, stop = solve(kind, toy, moment, n_jobs=2)
         # the calling thread checks after its own answers; how many it has is up to the clock
         expected = Status.INTERRUPTED if stop.n_compared >= moment else Status.MAX_ITER
         assert solution.status is expected
-        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-        assert solution.primal == pytest.approx(primal, abs=1e-11)
-        assert solution.dual <= optimum + 1e-10
+        check_solution(toy, solution, LAM, optimum=optimum)
         if kind != "cuts":
             check_dual_point(toy, solution.fit.run.dual)
-    solution, _ = solve(solver, toy, 1, 1, n_jobs=2)
+    solution, _ = solve(kind, toy, 1, 1, n_jobs=2)
     # if the helper has answered all the rest by then, the cut is whole and proves its own gap
     whole = kind == "cuts" and np.isfinite(solution.gap)
     assert solution.status is (Status.INTERRUPTED if whole else Status.UNCERTIFIED)
-
-
-# ---- factor by factor ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", [GDMM(), GDMM(method="afw"), SoftBCFW()], ids=str)
-def test_factors(solver):
-    toy = chain_toy(73)
-    optimum = solve_primal(toy.pairs, LAM)[1]
-    for moment in range(1, 20):
-        solution, stop = solve(solver, toy, moment)
-        assert solution.status is Status.INTERRUPTED
-        assert stop.n_pass_looks == moment
-        assert solution.certified
-        primal = toy.pairs.primal(toy.flat(solution.w), LAM)
-        assert solution.primal == pytest.approx(primal, abs=1e-11)
-        assert solution.dual <= optimum + 1e-10
-        history = solution.history
-        assert {len(column) for column in history.values()} == {solution.n_iter}
-        # it is not known how far apart factors are that were not visited
-        assert np.isnan(history["infeasibility"]).tolist() == [False] * (solution.n_iter - 1) + [
-            True
-        ]
-        assert np.isfinite(history["lagrangian"]).all()
-        solution, _ = solve(solver, toy, moment, moment + 1)
-        assert solution.status is Status.UNCERTIFIED
-        assert not solution.certified
-        assert np.isnan([solution.primal, solution.dual, solution.gap]).all()
-        assert {len(column) for column in solution.history.values()} == {solution.n_iter}
 
 
 def test_the_lagrangian_of_a_pass_that_was_cut_short_is_exact():

@@ -9,43 +9,41 @@ from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.oracle_calls.pool import make_pool
 
-LAM = 1e-5
-N_BLOCKS = 1000
 # Gap of a block, as a fraction of P(0) = 1, below which its step changes next to nothing.
 NEGLIGIBLE = 1e-11
 
 
-@pytest.fixture(scope="module")
-def noisy():
-    """Rows of which a fifth has another class: it takes long until no step changes anything."""
+def noisy_rows(n_rows, n_features, n_classes, fraction):
+    """Rows of which some have another class: it takes long until no step changes anything."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_BLOCKS, 8))
-    y = (X @ rng.normal(size=(8, 5))).argmax(axis=1)
-    wrong = rng.random(N_BLOCKS) < 0.2
-    y[wrong] = rng.integers(5, size=wrong.sum())
-    return bind_rows(X, y, 5)
+    X = rng.normal(size=(n_rows, n_features))
+    y = (X @ rng.normal(size=(n_features, n_classes))).argmax(axis=1)
+    wrong = rng.random(n_rows) < fraction
+    y[wrong] = rng.integers(n_classes, size=wrong.sum())
+    return bind_rows(X, y, n_classes)
 
 
 @pytest.mark.parametrize(
     ("steps", "cache"), [("fw", False), ("pairwise", True), ("away", False), ("away", True)]
 )
-def test_drift_after_a_million_steps(noisy, steps, cache):
+def test_drift_after_a_million_steps(steps, cache):
+    toy, lam, n_blocks = noisy_rows(1000, 8, 5, 0.2), 1e-5, 1000
     solver = BCFW(steps=steps, cache=cache, block_steps=1, stored_passes=0, averaging=False)
-    regularizer = noisy.regularizer(LAM)
-    gaps = noisy.pairs.c * make_pool(noisy.problem).hinges(regularizer.w)
-    run = solver.start(noisy.problem, regularizer, np.random.RandomState(0), gaps)
+    regularizer = toy.regularizer(lam)
+    gaps = toy.pairs.c * make_pool(toy.problem).hinges(regularizer.w)
+    run = solver.start(toy.problem, regularizer, np.random.RandomState(0), gaps)
     n_visits, n_steps = 0, 0
     while n_steps < 10**6:
         run.run_pass()
         # where there was a gap at the last oracle call, the dual point changes
         n_steps += int(np.count_nonzero(run.gaps > NEGLIGIBLE))
-        n_visits += N_BLOCKS
+        n_visits += n_blocks
         assert n_visits < 10**7
     assert (run.n_oracle_calls < n_visits) == cache
-    v, _ = noisy.dual_sum(run.dual, LAM)
-    w = noisy.flat(run.weights())
+    v, _ = toy.dual_sum(run.dual, lam)
+    w = toy.flat(run.weights())
     np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 * np.abs(v).max())
-    for i in range(N_BLOCKS):
+    for i in range(n_blocks):
         _, weights, _, rest = planes_of(run.dual, i)
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-10)
 
@@ -66,23 +64,15 @@ EVICTING = {
 class Evictions:
     """A run on rows whose blocks lose planes of all weights, from next to none to nearly one."""
 
-    n_blocks, n_classes, lam = 30, 6, 1e-3
+    n_blocks, lam = 30, 1e-3
 
     def __init__(self, solver):
-        self.rng = rng = np.random.default_rng(0)
-        X = rng.normal(size=(self.n_blocks, 4))
-        y = (X @ rng.normal(size=(4, self.n_classes))).argmax(axis=1)
-        wrong = rng.random(self.n_blocks) < 0.4
-        y[wrong] = rng.integers(self.n_classes, size=wrong.sum())
-        self.toy = bind_rows(X, y, self.n_classes)
+        self.rng, self.toy = np.random.default_rng(1), noisy_rows(self.n_blocks, 4, 6, 0.4)
+        options, kind = solver.get_params() | {"averaging": False}, keeping(10**6)
+        if "plane_life" in options:  # planes go by evict() only
+            options["plane_life"], kind = 10**6, type(solver)
         regularizer = self.toy.regularizer(self.lam)
-        # planes go by evict() only
-        options = solver.get_params() | {"averaging": False}
-        if "plane_life" in options:
-            options["plane_life"] = 10**6
-        kind = type(solver) if "plane_life" in options else keeping(10**6)
-        solver = kind(**options)
-        self.run = solver.start(self.toy.problem, regularizer, np.random.RandomState(0))
+        self.run = kind(**options).start(self.toy.problem, regularizer, np.random.RandomState(0))
         self.probe = DualProbe(self.toy.problem, self.run.dual)
 
     def evict(self, n):
@@ -102,27 +92,21 @@ class Evictions:
             self.probe.add(self.run.regularizer, i, delta, amount * scale)
             self.probe.evict(i, 1 + source)
 
-    def worst_mix(self):
-        """By how much a mix is no mix of planes, or has not its loss."""
-        errors = []
-        for i in range(self.n_blocks):
-            alpha = -self.probe.mix(i)[self.toy.pairs.labels[i][1:]]
-            loss = alpha @ self.toy.pairs.loss[i][1:]
-            errors += [abs(loss - mix_of(self.run.dual, i)[2]), -alpha.min(), alpha.sum() - 1.0]
-        return max(errors)
-
-    def dual_from_scratch(self):
-        """(v, D) of the class weights that the mixes stand for, which are made convex before."""
-        pairs, v, loss = self.toy.pairs, 0.0, 0.0
+    def from_scratch(self):
+        """(v, D) of the mixes, made convex, and by how much one is no mix or has not its loss."""
+        pairs, v, total, errors = self.toy.pairs, 0.0, 0.0, []
         for i in range(self.n_blocks):
             # the statistics of a class are the weight with which it takes part, negative; the
             # true class comes first
-            alpha = np.maximum(-self.probe.mix(i)[pairs.labels[i]], 0.0)
+            alpha = -self.probe.mix(i)[pairs.labels[i]]
             alpha[0] = 0.0
+            loss = alpha @ pairs.loss[i]
+            errors += [abs(loss - mix_of(self.run.dual, i)[2]), -alpha.min(), alpha.sum() - 1.0]
+            alpha = np.maximum(alpha, 0.0)
             alpha /= max(alpha.sum(), 1.0)
             v = v + pairs.c[i] / self.lam * (alpha @ pairs.psi[i])
-            loss += pairs.c[i] * (alpha @ pairs.loss[i])
-        return v, dual_value(v, loss, self.lam)
+            total += pairs.c[i] * (alpha @ pairs.loss[i])
+        return v, dual_value(v, total, self.lam), max(errors)
 
 
 @pytest.mark.parametrize("n_steps", [20_000, pytest.param(300_000, marks=pytest.mark.slow)])
@@ -134,8 +118,8 @@ def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
         work.run.run_pass()
         if n + 10 < n_steps // work.n_blocks:
             work.evict(4)
-    assert work.worst_mix() < 1e-9
-    v, dual = work.dual_from_scratch()
+    v, dual, error = work.from_scratch()
+    assert error < 1e-9
     w = work.toy.flat(work.run.weights())
     # as if each dual weight were wrong by 1e-9
     np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 / work.lam)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.laws import follow, solve_toy
+from helpers.laws import check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, bind_rows
@@ -28,17 +28,6 @@ X, Y = make_classification(
 def fitted(solver=PROJECTION, **options):
     given = {"lam": 0.02, "tol": 1e-3, "random_state": 0} | options
     return StructSVMClassifier(solver=solver, **given).fit(X, Y)
-
-
-def block(x, n_classes=5, label=1):
-    """One training pair."""
-    return bind_rows(np.atleast_2d(x), np.array([label]), n_classes)
-
-
-def run_of(toy, lam=0.1, solver=PROJECTION, box=None):
-    regularizer = toy.regularizer(lam, box)
-    run = solver.start(toy.problem, regularizer, np.random.RandomState(0))
-    return run, regularizer
 
 
 SOLVERS = {
@@ -66,16 +55,13 @@ def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
     toy = TOYS[name](41, n=12, form=form, weights=weights)
     box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
-    _, optimum = solve_primal(toy.pairs, 0.1, box)
     solution, again = (
         solve_toy(SOLVERS[solver], toy, 0.1, box, tol=1e-5, max_iter=5_000, n_jobs=n_jobs)
         for _ in range(2)
     )  # fmt: skip
     np.testing.assert_array_equal(solution.w, again.w)
-    assert solution.certified
-    assert solution.dual - 1e-7 <= optimum <= solution.primal + 1e-7
+    check_solution(toy, solution, 0.1, box)
     assert solution.gap <= 1e-5 * (solution.primal + 1e-3)
-    assert solution.primal == pytest.approx(toy.pairs.primal(toy.flat(solution.w), 0.1), abs=1e-9)
 
 
 def test_a_visit_solves_its_block():
@@ -84,10 +70,10 @@ def test_a_visit_solves_its_block():
     # without curvature all classes tie: any mix of the wrong ones is the best there is
     flat = [(x, 0.1) for x in (np.zeros(3), np.full(3, 1e-160), np.full(3, 1e-9))]
     for x, lam in [*itertools.product(rows, [1e-9, 1e-3, 0.1, 1.0, 1e6]), *flat]:
-        toy = block(x)
-        run, regularizer = run_of(toy, lam)
+        toy = bind_rows(x[None], np.array([1]), 5)
+        run = start_run(PROJECTION, toy, lam)
         run.run_pass()
-        primal = toy.pairs.primal(toy.flat(regularizer.coef()), lam)
+        primal = toy.pairs.primal(toy.flat(run.regularizer.coef()), lam)
         assert run.increase == pytest.approx(solve_primal(toy.pairs, lam)[1], rel=1e-6, abs=1e-9)
         assert primal - run.increase <= 1e-6
         alpha = np.eye(5)[1] - DualProbe(toy.problem, run.dual).mix(0)[:5]
@@ -98,7 +84,7 @@ def test_a_visit_solves_its_block():
 def test_the_dual_never_falls(bounded):
     toy = TOYS["multiclass"](43, n=15)
     box = (np.full(toy.pairs.d, -0.2), np.full(toy.pairs.d, 0.2)) if bounded else None
-    run, _ = run_of(toy, 0.05, BCFW(steps="projection", averaging=False), box)
+    run = start_run(BCFW(steps="projection", averaging=False), toy, 0.05, box)
 
     def between(n, run):
         now = toy.dual(run.dual, 0.05, box)
@@ -107,39 +93,32 @@ def test_the_dual_never_falls(bounded):
 
     follow(toy, run, 60, lam=0.05, box=box, between=between)
     assert run.dual.n_support_planes() <= 15
-
-
-def test_weights_are_the_sum_of_many_steps():
-    toy = TOYS["multiclass"](44, n=15)
-    run, regularizer = run_of(toy, 1e-3)
-    for _ in range(3_000):
-        run.run_pass()
-    v, _ = toy.dual_sum(run.dual, 1e-3)
-    scale = np.abs(v).max()
-    np.testing.assert_allclose(toy.flat(np.array(regularizer.v)[: len(v)]), v, atol=1e-9 * scale)
+    if not bounded:  # nor do weights drift from their dual point
+        run = start_run(PROJECTION, toy, 1e-3)
+        for _ in range(3_000):
+            run.run_pass()
+        v, _ = toy.dual_sum(run.dual, 1e-3)
+        w = toy.flat(np.array(run.regularizer.v)[: len(v)])
+        np.testing.assert_allclose(w, v, atol=1e-9 * np.abs(v).max())
 
 
 @pytest.mark.parametrize(("n_jobs", "weighted"), [(1, False), (2, True)])
 def test_it_ends_where_pairwise_steps_do(n_jobs, weighted):
     options = {"kernel": "rbf", "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
-    options["standardize"] = False
     weight = np.linspace(0.1, 2.0, len(X)) if weighted else None
-    one, other = (
-        StructSVMClassifier(solver=solver, n_jobs=n_jobs, **options).fit(X, Y, weight)
-        for solver in (PROJECTION, BCFW(steps="pairwise"))
+    one, other, few_rows = (
+        StructSVMClassifier(standardize=False, n_jobs=n_jobs, **given, **options).fit(X, Y, weight)
+        for given in (
+            {"solver": PROJECTION},
+            {"solver": BCFW(steps="pairwise")},
+            {"solver": PROJECTION, "kernel_cache": 0.02},  # rows are worked out again
+        )
     )
-    assert one.certified_
-    least = max(one.dual_objective_, other.dual_objective_)
-    assert one.primal_objective_ <= least + one.dual_gap_ + 1e-9
+    least = max(model.dual_objective_ for model in (one, other, few_rows))
+    for model in (one, few_rows):
+        assert model.certified_
+        assert model.primal_objective_ <= least + model.dual_gap_ + 1e-9
     assert (one.predict(X) == other.predict(X)).mean() > 0.97
-
-
-def test_kernel_rows_that_have_no_room_are_worked_out_again():
-    roomy = fitted(kernel="rbf")
-    small = fitted(kernel="rbf", kernel_cache=0.02)
-    least = max(roomy.dual_objective_, small.dual_objective_)
-    for model in (roomy, small):
-        assert model.certified_ and model.primal_objective_ - least <= model.dual_gap_ + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -152,8 +131,7 @@ def test_warm_starts_cross_kinds_of_steps(first, kernel):
         dual = model.dual_objective_
         model.set_params(solver=BCFW(steps=steps)).fit(X, Y)
         assert model.dual_objective_ >= dual - 1e-9
-        assert model.n_iter_ <= 60
-        assert model.certified_
+        assert model.n_iter_ <= 60 and model.certified_
     # a smaller lam keeps the weights, a larger one the mix
     for lam in (0.01, 0.04):
         model.set_params(lam=lam).fit(X, Y)
@@ -178,21 +156,18 @@ def test_what_auto_is():
         assert (model.solver_.steps, model.solver_.stored_passes) == (steps, "slope"), options
     # no more than 32 classes are scored
     for n_classes, steps in ((32, "projection"), (33, "pairwise")):
-        labels = np.arange(len(X)) % n_classes
-        model = StructSVMClassifier(lam=0.1, random_state=0).fit(X, labels)
+        model = StructSVMClassifier(lam=0.1, random_state=0).fit(X, np.arange(len(X)) % n_classes)
         assert model.solver_.steps == steps
 
 
 def test_working_sets_need_no_way_back():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(600, 3))
+    rows = np.random.default_rng(0).normal(size=(600, 3))
     labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
-    model = StructSVMClassifier(kernel="rbf", kernel_cache=0.1, random_state=0).fit(rows, labels)
+    given = {"kernel": "rbf", "kernel_cache": 0.1, "random_state": 0}
+    model = StructSVMClassifier(**given).fit(rows, labels)
     assert (model.solver_.steps, model.solver_.stored_passes) == ("projection", 0)
     assert model.solver_.batch_size > 1 and model.certified_
-    pairwise = StructSVMClassifier(
-        kernel="rbf", kernel_cache=0.1, random_state=0, solver=BCFW(steps="pairwise")
-    ).fit(rows, labels)
+    pairwise = StructSVMClassifier(**given, solver=BCFW(steps="pairwise")).fit(rows, labels)
     assert model.primal_objective_ - pairwise.dual_objective_ <= 2e-2 * model.primal_objective_
 
 

@@ -14,13 +14,8 @@ from sskit.solvers.common.fit import ExactPassRule
 from sskit.solvers.common.solution import Certificate, Tolerance
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first
-PASSES = st.lists(
-    st.tuples(
-        st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 2.0]) | st.floats(0.0, 3.0), st.floats(0.01, 1.0)
-    ),
-    min_size=1,
-    max_size=12,
-)
+GAINS = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 2.0]) | st.floats(0.0, 3.0)
+PASSES = st.lists(st.tuples(GAINS, st.floats(0.01, 1.0)), min_size=1, max_size=12)
 
 
 def n_stored(schedule, passes, start=0.0):
@@ -59,59 +54,39 @@ def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
     # the dual objective is known to 1e-16 of itself: increases far above that only
     passes = [(increase if increase > 1e-6 else 0.0, work) for increase, work in passes]
     expected = n_stored_by_the_rule(passes, n_passes, oracle_work)
-    if expected is None:
-        return
     schedule = Schedule(n_passes, oracle_work)
-    assert n_stored(schedule, passes, start) == expected
-    # nothing is left from one iteration to the next
-    assert n_stored(schedule, passes, start) == expected
+    for _ in range(2):  # nothing is left from one iteration to the next
+        assert expected is None or n_stored(schedule, passes, start) == expected
 
 
-def test_slope_schedule_by_hand():
+def test_schedules_by_hand():
     # oracle: 10 in 4 units of work, 2.5 each; then 4 and 3 in one unit each, and a last 2
     passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 1.0), (9.0, 1.0)]
-    assert n_stored(Schedule(100, 4.0), passes) == 3
-    assert n_stored(Schedule(2, 4.0), passes) == 2
-    assert n_stored(Schedule(0, 4.0), passes) == 0
+    assert [n_stored(Schedule(n, 4.0), passes) for n in (100, 2, 0)] == [3, 2, 0]
     # half a pass costs half: the gain of 2 is one of 4 a unit then
     passes[3] = (2.0, 0.5)
     assert n_stored(Schedule(100, 4.0), passes) == 5
-
-
-def test_a_stored_pass_without_gain_or_work_is_the_last():
-    schedule = Schedule(100, 1.0)
-    assert n_stored(schedule, [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)]) == 1
-    assert n_stored(schedule, [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0)]) == 1
-
-
-def test_fixed_schedule():
-    for n_passes in (0, 0, 1, 7):
+    # a stored pass without gain or work is the last
+    for work in (1.0, 0.0):
+        assert n_stored(Schedule(100, 1.0), [(0.0, 1.0), (0.0, work), (1.0, 1.0)]) == 1
+    for n_passes in (0, 1, 7):  # without work of an oracle the number is fixed
         schedule = Schedule(n_passes)
-        for _ in range(2):
-            assert n_stored(schedule, [(0.0, 1.0)] * 20) == n_passes
+        assert [n_stored(schedule, [(0.0, 1.0)] * 20) for _ in range(2)] == [n_passes] * 2
 
 
-def test_clock_counts_seconds(monkeypatch):
+def test_the_clock_counts_seconds_and_is_not_read_without_it(monkeypatch):
     """By the clock the oracle pass takes 4 s here and a stored pass 1 s, whatever they count."""
-    now = iter([0.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    now = iter([0.0, 4.0, 5.0, 6.0, 7.0])
     monkeypatch.setattr(schedule_module.time, "perf_counter", lambda: next(now))
     passes = [(10.0, 99.0), (4.0, 0.01), (3.0, 99.0), (2.0, 0.01)]
     assert n_stored(Schedule(100, 1e9, clock=True), passes) == 3
-
-
-def test_without_clock_it_is_not_read(monkeypatch):
-    def not_read():
-        raise AssertionError("the clock was read")
-
-    monkeypatch.setattr(schedule_module.time, "perf_counter", not_read)
+    assert next(now, None) is None  # and the next reading would fail
     assert n_stored(Schedule(100, 4.0), [(1.0, 1.0)] * 3) == 1 + 2
 
 
 def test_work_of_oracles():
-    problem = chain_toy().problem
-    costly = UnreliableProblem(problem, 0, costly=True)
-    works = []
-    for one in (costly, problem):
+    problem, works = chain_toy().problem, []
+    for one in (UnreliableProblem(problem, 0, costly=True), problem):
         run = MultiPlane().start(one, Regularizer(1.0, one.n_weights), np.random.RandomState(0))
         works.append(run.schedule.oracle_work)
     assert works[0] > 10 * works[1]
@@ -137,31 +112,28 @@ def exact_passes(every, dual, estimates, gap_of):
     return passes, rule
 
 
-def test_regular_exact_passes_without_estimates():
+def test_when_exact_passes_come():
     assert exact_passes(4, 1e-3, [np.inf] * 13, lambda e: 1.0)[0] == [4, 8, 12]
-
-
-def test_exact_pass_comes_when_the_ratio_predicts_the_end():
-    # what a pass sees halves each time; the true gap is a quarter of it
-    estimates = [2.0**-n for n in range(20)]
-    passes, _ = exact_passes(5, 1e-3, estimates, lambda e: e / 4)
-    # 2^-n / 4 <= 1e-3 first holds for n = 8, the ninth pass
+    # when the ratio predicts the end: what a pass sees halves each time, the true gap is a quarter
+    # of it, and 2^-n / 4 <= 1e-3 first holds for n = 8, the ninth pass
+    passes, _ = exact_passes(5, 1e-3, [2.0**-n for n in range(20)], lambda e: e / 4)
     assert passes[:2] == [5, 9]
-
-
-def test_a_wrong_prediction_is_not_repeated_at_once():
-    estimates = [1.0, 0.99, 0.95, 0.91, 0.9, 0.85, 0.82, 0.8]
     # the first one finds 1.05 > target; the ratio stays below one, so the estimates predict
     # the end all the time, but one must be lower by a tenth than the last that was tried
+    estimates = [1.0, 0.99, 0.95, 0.91, 0.9, 0.85, 0.82, 0.8]
     passes, rule = exact_passes(1000, 1.0, estimates, lambda e: 1.05)
     assert (passes, rule.ratio) == ([1, 5, 8], 1.0)
 
 
-def test_a_gap_above_its_estimate_is_no_ratio():
+def test_what_the_ratio_learns():
     rule = ExactPassRule(10, HALF, np.inf)
-    rule.learn(1.0, found(3.0))
+    rule.learn(1.0, found(3.0))  # a gap above its estimate is no ratio
     assert not rule.due(1, 0.8, lambda: 0.5)
     assert rule.due(2, 0.4, lambda: 0.5)
+    for estimate in (1.0, 0.0, np.inf):  # the last two tell nothing
+        rule.learn(estimate, found(0.25))
+        assert rule.ratio == 0.25
+    assert not ExactPassRule(10, Tolerance(1e308), 9.0).due(1, np.inf, lambda: 1.0)
 
 
 def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
@@ -175,15 +147,3 @@ def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
     rule.learn(0.6, found(0.2, dual=0.1))  # now P(w) is .3
     assert not rule.due(11, 0.5, not_called)
     assert rule.due(12, 0.4, lambda: 0.15)
-
-
-def test_no_estimate_is_no_hint():
-    assert not ExactPassRule(10, Tolerance(1e308), 9.0).due(1, np.inf, lambda: 1.0)
-
-
-def test_estimates_without_information_leave_the_ratio():
-    rule = ExactPassRule(10, HALF, np.inf)
-    rule.learn(1.0, found(0.25))
-    for estimate in (0.0, np.inf):
-        rule.learn(estimate, found(0.25))
-        assert rule.ratio == 0.25

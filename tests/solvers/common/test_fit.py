@@ -55,9 +55,8 @@ def begin(solver, toy, lam=LAM, bounded=False, **options):
 
 def scratch(fit, toy, lam, bounded=False):
     """(P, D) of the last iterate of a fit, from its blocks."""
-    box = BOXES[bounded]
     w = toy.flat(fit.run.regularizer.coef())
-    return toy.pairs.primal(w, lam), toy.dual(fit.run.dual, lam, box)
+    return toy.pairs.primal(w, lam), toy.dual(fit.run.dual, lam, BOXES[bounded])
 
 
 @every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES)
@@ -67,21 +66,19 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     assert first.reach(0.05, max_iter=2000) is Status.CONVERGED
     point = pickle.loads(pickle.dumps(first.save()))
     again = begin(solver, toy, bounded=bounded, start=point)
-    for key in ("primal", "dual", "gap"):
+    for key in ("primal", "dual", "gap", "w"):
         before, after = getattr(first.certificate, key), getattr(again.certificate, key)
-        assert after == pytest.approx(before, abs=1e-12)
-    np.testing.assert_allclose(again.certificate.w, first.certificate.w, atol=1e-12)
+        np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
     assert again.unit == first.unit
     # the exact pass, for the last iterate and for the average, is all that it takes
     assert again.reach(0.05) is Status.CONVERGED
     averaging = getattr(SOLVERS[solver], "averaging", False)
     assert (again.n_iter, again.n_oracle_calls) == (0, 14 if averaging else 7)
     # and the other solvers go on from there too
+    w = first.run.regularizer.coef()
     for other in SOLVERS:
         moved = begin(other, toy, bounded=bounded, start=point)
-        np.testing.assert_allclose(
-            moved.run.regularizer.coef(), first.run.regularizer.coef(), rtol=0, atol=1e-12
-        )
+        np.testing.assert_allclose(moved.run.regularizer.coef(), w, rtol=0, atol=1e-12)
         primal, dual = scratch(moved, toy, LAM, bounded)
         moved.reach(0.02, max_iter=300)
         assert moved.certificate.gap <= primal - dual + 1e-12
@@ -163,47 +160,36 @@ def test_planes_of_structures_survive_the_problem():
 
     first = start(LAM)
     first.reach(0.02)
-    point = pickle.loads(pickle.dumps(first.save()))
-    again = start(LAM, point)
+    again = start(LAM, pickle.loads(pickle.dumps(first.save())))
     assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
     for i in range(7):
-        code, weights, losses, rest = planes_of(first.run.dual, i)
-        others = planes_of(again.run.dual, i)
-        assert sorted(zip(losses, weights, strict=True)) == sorted(
-            zip(others[2], others[1], strict=True)
-        )
-        assert rest == others[3]
+        (_, weights, losses, rest), others = (planes_of(f.run.dual, i) for f in (first, again))
+        found = sorted(zip(others[2], others[1], strict=True))
+        assert (sorted(zip(losses, weights, strict=True)), rest) == (found, others[3])
     # only the dual point keeps the planes: with it they go
     planes = again.run.problem.plane_store
     held = planes.n_planes
     retire_all(again.run.dual, 10**6, False)
     assert planes.n_planes < held
-    n_calls = again.n_oracle_calls
     again.change_lam(0.5 * LAM)
     assert again.reach(0.02) is Status.CONVERGED
     cold = start(0.5 * LAM)
     cold.reach(0.02)
-    assert again.certificate.dual <= cold.certificate.primal + 1e-12
-    assert cold.certificate.dual <= again.certificate.primal + 1e-12
-    assert again.n_oracle_calls > n_calls
+    one, other = again.certificate, cold.certificate
+    assert max(one.dual, other.dual) <= min(one.primal, other.primal) + 1e-12
 
 
-def test_an_interrupted_run_goes_on():
+def test_an_interrupted_run_goes_on(own_handler):
     toy = toy_of("chain", 9)
     whole, parts = begin("pairwise", toy), begin("pairwise", toy)
     whole.reach(1e-4)
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with parts.stop:
-            status = parts.reach(
-                1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
-            )
-    finally:
-        signal.signal(signal.SIGINT, previous)
+    with parts.stop:
+        status = parts.reach(
+            1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
+        )
     assert (status, parts.n_iter) == (Status.INTERRUPTED, 3)
-    gap = parts.certificate.gap
     again = begin("pairwise", toy, start=parts.save())
-    assert again.certificate.gap == pytest.approx(gap, abs=1e-12)
+    assert again.certificate.gap == pytest.approx(parts.certificate.gap, abs=1e-12)
     assert again.reach(1e-4) is Status.CONVERGED
     assert again.n_iter <= whole.n_iter + 10
 
@@ -212,9 +198,7 @@ def test_what_cannot_start():
     toy = toy_of("chain", 5)
     first = begin("plain", toy)
     first.reach(0.1)
-    with pytest.raises(
-        ValueError, match="^Subgradient keeps no dual point and cannot start at one"
-    ):
+    with pytest.raises(ValueError, match="^Subgradient keeps no dual point and cannot start at on"):
         Subgradient().solve(toy.problem, toy.regularizer(LAM), start=first.save())
     with pytest.raises(ValueError, match="none of this problem"):
         begin("plain", toy_of("chain", 4), start=first.save())

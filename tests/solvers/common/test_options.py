@@ -75,36 +75,39 @@ def test_numbers_of_numpy_are_numbers_and_some_may_be_infinite():
 
 def test_resolved_solvers_name_what_they_do():
     problem = chain_toy(51).problem
-    assert BCFW(averaging=False).resolved(problem).get_params() == {
-        "averaging": False, "batch_size": 1, "block_steps": 5, "cache": False,
-        "cache_size": 1000.0, "gap_every": 10, "max_time": None, "sampling": "permutation",
-        "steps": "pairwise", "stored_passes": "slope",
-    }  # fmt: skip
-    plain = BCFW(steps="fw", sampling="gap").resolved(problem).get_params()
-    assert (plain["steps"], plain["sampling"], plain["cache"]) == ("fw", "gap", False)
-    assert (plain["block_steps"], plain["stored_passes"]) == (1, 0)
-    assert plain["averaging"]
-    asked = {"steps": "away", "cache": True, "block_steps": 3, "stored_passes": 2}
-    assert asked.items() <= BCFW(**asked).resolved(problem).get_params().items()
     costly = UnreliableProblem(problem, 0, costly=True)
-    chosen = BCFW().resolved(costly).get_params()
-    assert (chosen["sampling"], chosen["cache"], chosen["averaging"]) == ("gap", True, False)
-    assert (chosen["steps"], chosen["stored_passes"]) == ("pairwise", "slope")
-    assert not BCFW(steps="fw").resolved(costly).cache
-    assert Subgradient(gap_every=3).resolved(problem).get_params() == {
-        "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
-    }  # fmt: skip
-    for solver in (
-        BCFW(averaging=True), BCFW(steps="fw"), Subgradient(sampling="uniform"),
-        FrankWolfe(max_time=1.0), MultiPlane(),
-    ):  # fmt: skip
-        resolved = solver.resolved(problem)
-        assert resolved.resolved(problem).get_params() == resolved.get_params()
+    asked = {"steps": "away", "cache": True, "block_steps": 3, "stored_passes": 2}
+    for solver, of, expected in [
+        (BCFW(averaging=False), problem, {
+            "averaging": False, "batch_size": 1, "block_steps": 5, "cache": False,
+            "cache_size": 1000.0, "gap_every": 10, "max_time": None, "sampling": "permutation",
+            "steps": "pairwise", "stored_passes": "slope",
+        }),
+        (BCFW(steps="fw", sampling="gap"), problem, {
+            "steps": "fw", "sampling": "gap", "cache": False, "block_steps": 1,
+            "stored_passes": 0, "averaging": True,
+        }),
+        (BCFW(**asked), problem, asked),
+        (BCFW(), costly, {
+            "sampling": "gap", "cache": True, "averaging": False, "steps": "pairwise",
+            "stored_passes": "slope",
+        }),
+        (BCFW(steps="fw"), costly, {"cache": False}),
+        (Subgradient(gap_every=3), problem, {
+            "averaging": True, "gap_every": 3, "max_time": None, "sampling": "permutation",
+        }),
+        (Subgradient(sampling="uniform"), problem, {"sampling": "uniform"}),
+        (FrankWolfe(max_time=1.0), problem, {"max_time": 1.0}),
+        (MultiPlane(), problem, {}),
+    ]:  # fmt: skip
+        resolved = solver.resolved(of)
+        assert expected.items() <= resolved.get_params().items()
+        assert resolved.resolved(of).get_params() == resolved.get_params()
         assert "auto" not in resolved.get_params().values()
     for options, expected in [
         ({"cuts": "constant"}, (300, 10, "auto")),
         ({"cuts": "linear", "cut_size": 7}, (7, "auto", 0.8)),
+        ({"damping": 0.5, "cut_size": 8}, (8, "auto", 0.5)),
     ]:
         cuts = CuttingPlane(**options).resolved(None)
         assert (cuts.cut_size, cuts.patience, cuts.damping) == expected
-    assert CuttingPlane(damping=0.5).resolved(None).damping == 0.5

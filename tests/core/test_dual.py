@@ -20,6 +20,7 @@ from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.snapshot import restore, save
+from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 LAM = 0.1
 ACTIONS = st.lists(
@@ -173,13 +174,18 @@ def busy_dual(toy, n_passes=4, lam=LAM):
     return run.dual, run.regularizer
 
 
+def is_new(dual):
+    """Whether all blocks are at their truths, without stored planes."""
+    planes = [planes_of(dual, i) for i in range(dual.n_blocks)]
+    return not dual.losses().any() and all(p[3] == 1.0 and not len(p[0]) for p in planes)
+
+
 @pytest.mark.parametrize("name", TOYS)
 def test_save_and_restore_give_the_same_bits(name):
     toy = TOYS[name](2)
     dual, regularizer = busy_dual(toy)
-    saved = pickle.loads(pickle.dumps(save(dual)))
     other = DualState(toy.problem)
-    restore(other, saved)
+    restore(other, pickle.loads(pickle.dumps(save(dual))))
     for key, value in save(dual).items():
         np.testing.assert_array_equal(save(other)[key], value)
         assert save(other)[key].dtype == value.dtype
@@ -191,55 +197,40 @@ def test_save_and_restore_give_the_same_bits(name):
     assert is_new(dual)
 
 
-def is_new(dual):
-    """Whether all blocks are at their truths, without stored planes."""
-    planes = [planes_of(dual, i) for i in range(dual.n_blocks)]
-    return not dual.losses().any() and all(p[3] == 1.0 and not len(p[0]) for p in planes)
+DAMAGE = [
+    ("weight", lambda x: np.zeros(0)),
+    ("weight", lambda x: -x),
+    ("weight", lambda x: x + 0.5),
+    ("value", lambda x: x[1:]),
+    ("n_planes", lambda x: x + 2**40),
+    ("n_planes", lambda x: x + 1),
+    ("planes", lambda x: x + 10**6),
+    ("index", lambda x: x + 10**6),
+    ("value", lambda x: np.stack([x, x], axis=1)),
+    ("plane_loss", lambda x: np.full(len(x), "a")),
+]
 
 
-def test_restore_refuses_arrays_of_other_shapes_and_smaller_problems():
+def test_restore_refuses_what_is_damaged_or_of_a_larger_problem_and_changes_nothing():
     dual, _ = busy_dual(chain_toy(0, n=5))
     saved, before = save(dual), save(dual)
-    for name, array in saved.items():
-        counts = name in ("n_entries", "n_planes", "code_length")
-        others = [array[:-1], np.concatenate([array, array[:1]]), array[None]]
-        for other in [*others, -array] if counts else others:
-            with pytest.raises(ValueError, match="saved dual point|^Buffer has wrong number"):
-                restore(dual, saved | {name: other})
-            for key, value in save(dual).items():
-                np.testing.assert_array_equal(value, before[key])
+    changes = DAMAGE.copy()
+    for name in saved:
+        changes += [(name, lambda x: x[:-1]), (name, lambda x: np.concatenate([x, x[:1]])),
+                    (name, lambda x: x[None])]  # fmt: skip
+    changes += [(name, lambda x: -x) for name in ("n_entries", "n_planes", "code_length")]
+    for name, change in changes:
+        other = DualState(chain_toy(0, n=5).problem)
+        for target in (dual, other):
+            with pytest.raises(ValueError):
+                restore(target, saved | {name: change(saved[name])})
+        assert is_new(other), name
+        for key, value in save(dual).items():
+            np.testing.assert_array_equal(value, before[key])
     saved = save(DualState(chain_toy(0, n=5).problem))
     for options in ({"n": 4}, {"n": 5, "lengths": (2, 1)}):
         with pytest.raises(ValueError, match="none of this problem"):
             restore(DualState(chain_toy(0, **options).problem), saved)
-
-
-DAMAGE = {
-    "no weights": {"weight": np.zeros(0)},
-    "negative weights": {"weight": lambda x: -x},
-    "weights that do not sum to one": {"weight": lambda x: x + 0.5},
-    "fewer numbers": {"value": lambda x: x[1:]},
-    "negative counts": {"n_entries": lambda x: -x},
-    "large counts": {"n_planes": lambda x: x + 2**40},
-    "other counts": {"n_planes": lambda x: x + 1},
-    "labels that do not exist": {"planes": lambda x: x + 10**6},
-    "fewer codes": {"planes": lambda x: x[:-1]},
-    "statistics that do not exist": {"index": lambda x: x + 10**6},
-    "numbers in two dimensions": {"value": lambda x: np.stack([x, x], axis=1)},
-    "strings in place of numbers": {"plane_loss": lambda x: np.full(len(x), "a")},
-}
-
-
-def test_restore_refuses_damaged_points_and_changes_nothing():
-    dual, _ = busy_dual(chain_toy(2))
-    for damage, changes in DAMAGE.items():
-        saved = save(dual)
-        for key, change in changes.items():
-            saved[key] = change(saved[key]) if callable(change) else change
-        other = DualState(chain_toy(2).problem)
-        with pytest.raises(ValueError):
-            restore(other, saved)
-        assert is_new(other), damage
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -259,25 +250,16 @@ def test_restore_leaves_further_blocks_alone(name):
 @pytest.mark.parametrize("name", TOYS)
 def test_shares_of_one_block_only(name):
     toy = TOYS[name](4)
-    dual, regularizer = busy_dual(toy)
-    fractions = np.ones(toy.pairs.n)
+    dual, _ = busy_dual(toy)
+    fractions, probe = np.ones(toy.pairs.n), DualProbe(toy.problem, dual)
     fractions[1] = 0.25
-    before = [DualProbe(toy.problem, dual).mix(i) for i in range(toy.pairs.n)]
-    losses, (_, weights, _, rest) = dual.losses(), planes_of(dual, 1)
+    before, losses = [probe.mix(i) for i in range(toy.pairs.n)], dual.losses()
     dual.keep_fractions(fractions)
     for i, mix in enumerate(before):
-        np.testing.assert_allclose(
-            DualProbe(toy.problem, dual).mix(i), fractions[i] * mix, atol=1e-13
-        )
+        np.testing.assert_allclose(probe.mix(i), fractions[i] * mix, atol=1e-13)
     np.testing.assert_allclose(dual.losses(), fractions * losses, atol=1e-13)
     assert planes_of(dual, 1)[1].sum() + planes_of(dual, 1)[3] == pytest.approx(1.0, abs=1e-13)
-    assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_fractions_of_planes_that_fill_their_memory(name):
-    # what follows the weights in memory are the losses of the planes
-    toy = TOYS[name](4)
+    # where planes fill their memory what follows the weights there are the losses of the planes
     run = start_run(BCFW(averaging=False), toy, LAM)
     for _ in range(2):
         run.run_pass()
@@ -285,6 +267,14 @@ def test_fractions_of_planes_that_fill_their_memory(name):
     assert losses.any()
     run.dual.keep_fractions(np.full(toy.pairs.n, 0.25))
     np.testing.assert_allclose(run.dual.losses(), 0.25 * losses, rtol=1e-13)
+    # a truth that is stored receives the weight
+    slot = probe.insert(0, probe.truth(0), 0.0)
+    _, before, _, rest = planes_of(dual, 0)
+    dual.keep_fractions(np.full(toy.pairs.n, 0.25))
+    _, after, _, after_rest = planes_of(dual, 0)
+    given = after[slot - 1] if slot else after_rest
+    assert given == pytest.approx(0.25 * (before[slot - 1] if slot else rest) + 0.75)
+    assert after.sum() + after_rest == pytest.approx(1.0)
 
 
 @every_pair(name=TOYS, bounded=[False, True], factor=[0.5, 0.01, 1.0, 3.0])
@@ -316,19 +306,6 @@ def test_change_lam(name, bounded, factor):
     np.testing.assert_allclose(toy.flat(np.asarray(regularizer.v)[: toy.pairs.d]), v, atol=1e-12)
 
 
-def test_stored_truth_receives_the_weight():
-    toy = chain_toy(4)
-    dual, regularizer = busy_dual(toy)
-    probe = DualProbe(toy.problem, dual)
-    slot = probe.insert(0, probe.truth(0), 0.0)
-    _, before, _, rest = planes_of(dual, 0)
-    dual.change_lam(regularizer, 0.25 * LAM)
-    _, after, _, after_rest = planes_of(dual, 0)
-    given = after[slot - 1] if slot else after_rest
-    assert given == pytest.approx(0.25 * (before[slot - 1] if slot else rest) + 0.75)
-    assert after.sum() + after_rest == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("name", TOYS)
 def test_rebuild_undoes_drift_only(name):
     toy = TOYS[name](5, form="csr")
@@ -350,22 +327,29 @@ def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name):
     if name != kind:
         problem, _ = in_kernel_space(kind, toy, Kernel("rbf", gamma=0.5))
     problem = UnreliableProblem(problem, 10**6)
-    run = BCFW(averaging=False).start(
-        problem, Regularizer(LAM, problem.n_weights), np.random.RandomState(0)
-    )
+    regularizer = Regularizer(LAM, problem.n_weights)
+    run = BCFW(averaging=False).start(problem, regularizer, np.random.RandomState(0))
     for _ in range(4):
         run.run_pass()
     run.dual.rebuild(run.regularizer)
     expected = run.weights()
     assert np.abs(expected).max() > 0
+    # and so it is with sums of what oracles find
+    vertices = Answers(Pool(problem), planes=True)
+    vertices.evaluate(regularizer.padded(np.zeros(problem.n_weights)))
+    every = np.arange(problem.n_blocks), problem.block_weight
+    total = vertices.sum(*every)
+    assert np.abs(total).max() > 0
     for n_moves in (0, 2):
-        problem.n_moves = n_moves
-        with pytest.raises(RuntimeError, match=f"block {n_moves} cannot be moved"):
-            run.dual.rebuild(run.regularizer)
+        for sum_up in (lambda: run.dual.rebuild(run.regularizer), lambda: vertices.sum(*every)):
+            problem.n_moves = n_moves
+            with pytest.raises(RuntimeError, match="cannot be moved"):
+                sum_up()
+            problem.n_moves = -1
         assert not run.weights().any()
-        problem.n_moves = -1
         run.dual.rebuild(run.regularizer)
         np.testing.assert_allclose(run.weights(), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(vertices.sum(*every), total, rtol=0, atol=1e-14)
 
 
 def check_gram(toy, probe, i):

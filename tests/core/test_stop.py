@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -37,15 +38,13 @@ def press_later(*delays):
 
 def visits(kind, toy):
     """A function of a stop that makes very many visits without the GIL; returns their number."""
+    solvers = {"ssg": Subgradient(), "plain": BCFW(steps="fw", averaging=False),
+               "pairwise": BCFW(steps="pairwise", averaging=False)}  # fmt: skip
+    run = start_run(solvers[kind], toy, LAM)
     sampler = UniformSampler(toy.problem.n_blocks, np.random.RandomState(0))
-    if kind == "ssg":
-        run = start_run(Subgradient(), toy, LAM)
-        sampler.begin_pass(LONG)
-        return lambda stop: run.state.run_pass(sampler, LONG, stop)
-    steps = {"plain": "fw", "pairwise": "pairwise"}[kind]
-    solver = BCFW(steps=steps, averaging=False)
-    run = start_run(solver, toy, LAM)
     sampler.begin_pass(LONG)
+    if kind == "ssg":
+        return lambda stop: run.state.run_pass(sampler, LONG, stop)
     return lambda stop: run_pass(run.updates[0], sampler, LONG, stop=stop)
 
 
@@ -96,19 +95,18 @@ def test_in_another_thread_only_time_counts():
     def run():
         with Stop(max_time=0.1) as stop:
             stop.begin_pass()
-            found.extend([visit(stop), stop.n_presses, stop.seconds_left <= 0])
+            found.extend([0 < visit(stop) < LONG, stop.n_presses, stop.seconds_left <= 0])
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert 0 < found[0] < LONG
-    assert found[1:] == [False, True]
+    assert found == [True, False, True]
 
 
 # ---- handlers --------------------------------------------------------------------------------
 
 
-def test_the_handler_goes_where_it_came_from():
+def test_the_handler_goes_where_it_came_from_and_what_ends_at_which_press():
     stop = Stop()
     for _ in range(2):
         with stop:
@@ -118,36 +116,19 @@ def test_the_handler_goes_where_it_came_from():
             assert stop.n_presses
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         presses.clear()
-    with stop:
-        assert not stop.n_presses  # a new start
-
-
-def test_what_ends_at_which_press():
-    with Stop() as stop:
-        assert not stop.ends
+    with stop:  # a new start
+        assert not stop.n_presses and not stop.ends
         stop.begin_pass()
         assert not stop.ends
-        stop.press()
-        assert (stop.ends, stop.n_presses) == (True, 1)
-        stop.begin_certificate()
-        assert not stop.ends
-        stop.press()
-        assert (stop.ends, stop.n_presses) == (True, 2)
+        for press in (stop.press, lambda: stop.request(2)):  # presses elsewhere count
+            press()
+            assert stop.ends
+            stop.begin_certificate()
+            assert stop.ends == (stop.n_presses == 2)
         stop.begin_pass()
         assert stop.ends
         with pytest.raises(KeyboardInterrupt):
             stop.press()
-
-
-def test_presses_elsewhere_count():
-    stop = Stop()
-    stop.request(1)
-    stop.begin_certificate()
-    assert stop.n_presses and not stop.ends
-    stop.request(2)
-    assert stop.ends
-    stop.begin_pass()
-    assert stop.ends
 
 
 def test_how_much_time_is_left():
@@ -160,6 +141,12 @@ def test_how_much_time_is_left():
     assert stop.seconds_left <= 0
     with pytest.raises(TypeError):
         Stop("soon")
+    toy, stop = chain_toy(0, n=6), Stop(1e-9, 0.0)
+    stop.begin_pass()
+    evaluator = make_pool(toy.problem, 1, stop)
+    with pytest.raises(CutShort, match="cut short after 1 answers"):
+        evaluator.hinges(toy.regularizer(LAM).w)
+    assert evaluator.n_calls == 1
 
 
 # ---- threads ---------------------------------------------------------------------------------
@@ -186,17 +173,15 @@ def test_who_waits_for_other_threads_hears_ctrl_c(listens):
     X, y = rng.normal(size=(16, 3)), rng.integers(3, size=16).tolist()
     model, stop = Waiting(), Stop()
     problem = bind(model, X, y)
-    evaluator = make_pool(problem, 2, stop)
-    w = np.zeros(problem.n_weights + 8)
+    evaluator, w = make_pool(problem, 2, stop), np.zeros(problem.n_weights + 8)
     before = evaluator.hinges(w)
     model.waits = True
-    heard = []
 
     def run():
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGINT)
-        for _ in range(100):
-            if heard or (listens and stop.n_presses):
+        for _ in range(100 if listens else 0):
+            if stop.n_presses:
                 break
             time.sleep(0.05)
         # without a listener it is raised once the thread has left
@@ -204,16 +189,11 @@ def test_who_waits_for_other_threads_hears_ctrl_c(listens):
 
     thread = threading.Thread(target=run)
     thread.start()
-    if listens:
-        with stop:
+    with stop if listens else nullcontext():
+        if listens:
             stop.begin_pass()
-            with pytest.raises(CutShort):
-                # the one question that the thread was at is answered, others need not be
-                while True:
-                    evaluator.hinges(w)
-    else:
-        heard.append(1)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(CutShort if listens else KeyboardInterrupt):
+            # the one question that the thread was at is answered, others need not be
             while True:
                 evaluator.hinges(w)
     thread.join()
@@ -239,13 +219,3 @@ def test_an_error_of_a_thread_is_told_after_all():
     # without notes, as in Python 3.10, the sample is named by an exception of its own
     with pytest.raises((ValueError, RuntimeError), match="no answer|raised by argmax of Failing"):
         evaluator.hinges(w)
-
-
-def test_counts_of_calls_that_were_cut_short():
-    toy = chain_toy(0, n=6)
-    stop = Stop(1e-9, 0.0)
-    stop.begin_pass()
-    evaluator = make_pool(toy.problem, 1, stop)
-    with pytest.raises(CutShort, match="cut short after 1 answers"):
-        evaluator.hinges(toy.regularizer(LAM).w)
-    assert evaluator.n_calls == 1

@@ -70,10 +70,10 @@ def in_order(layout, blocks):
 
 
 def rules(n_states):
-    """All transitions but those to the state before, and all ends but one."""
+    """All transitions but those to the state before, all starts but one, and all ends but one."""
     allowed = np.ones((n_states, n_states), dtype=bool)
     allowed[np.arange(1, n_states), np.arange(n_states - 1)] = False
-    return allowed, np.ones(n_states, dtype=bool), np.arange(n_states) != 1
+    return allowed, np.arange(n_states) != 2, np.arange(n_states) != 1
 
 
 def possible(y, allowed, start, end):

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.kernels import in_kernel_space
 from helpers.models import MODELS, TREE, bind_poses, pose_data
 from helpers.models import chains as chain_model
 from helpers.structures import Chains, Classes, Signs, bind
-from helpers.toys import bind_chains, bind_rows, chain_toy
+from helpers.toys import bind_chains, bind_rows, chain_toy, multiclass_toy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sskit.core.problem import block_weights
 from sskit.models.chain.model import ChainModel
 from sskit.models.features import FeatureRows, row_digests, value_digests
+from sskit.models.kernel.functions import Kernel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.object_hashes import model_digest, sample_digests
 from sskit.models.structured.pystruct import PystructAdapter
@@ -69,50 +71,64 @@ def chains(change=None, **options):
     return bind_chains(X, y, 3, **options).problem.fingerprint()
 
 
-def set_at(array, place, value):
-    array[place] = value
-
-
 def test_chains():
+    def moved(X, y):
+        X[1][0, 1] = 1.5
+
+    def relabelled(X, y):
+        y[0][2] = 0
+
     for change, options, sentence in [
         (None, {}, None),
         (None, {"form": "csr"}, None),
         (None, {"weights": [1.0, 7.0]}, None),
-        (lambda X, y: set_at(X[1], (0, 1), 1.5), {}, "X[1] changed"),
-        (lambda X, y: set_at(y[0], 2, 0), {}, "y[0] changed"),
+        (moved, {}, "X[1] changed"),
+        (relabelled, {}, "y[0] changed"),
         (None, {"mean": False}, "the loss of y[0] changed"),
         (None, {"allowed": np.ones((3, 3), dtype=bool)}, None),
         (None, {"allowed": ~np.eye(3, k=-1, dtype=bool)}, "transitions changed"),
     ]:
         assert chains(change, **options).difference(chains()) == sentence
-    one, two = chain_toy(0, p=3), chain_toy(0, p=4)
-    difference = two.problem.fingerprint().difference(one.problem.fingerprint())
-    assert difference == "the number of features changed from 3 to 4"
+    one, two = (chain_toy(0, p=p).problem.fingerprint() for p in (3, 4))
+    assert two.difference(one) == "the number of features changed from 3 to 4"
 
 
 def test_rows():
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 2, 0]
     first = bind_rows(X, y, 3).problem.fingerprint()
-    assert bind_rows(X, y, 3, "csr").problem.fingerprint().difference(first) is None
-    other = bind_rows(X, [0, 1, 2, 1], 3).problem.fingerprint()
-    assert other.difference(first) == "y[3] changed"
-    other = bind_rows(X, y, 3, intercept=False).problem.fingerprint()
-    assert other.difference(first) == "the weights changed"
-    other = chains()
-    assert other.difference(first) == "the model changed from multiclass to chain"
+    for other, sentence in [
+        (bind_rows(X, y, 3, "csr").problem.fingerprint(), None),
+        (bind_rows(X, [0, 1, 2, 1], 3).problem.fingerprint(), "y[3] changed"),
+        (bind_rows(X, y, 3, intercept=False).problem.fingerprint(), "the weights changed"),
+        (chains(), "the model changed from multiclass to chain"),
+    ]:
+        assert other.difference(first) == sentence
+
+
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+def test_kernel_spaces(name):
+    make = {"chain": chain_toy, "multiclass": multiclass_toy}[name]
+
+    def known(change=0.0, gamma=0.3):
+        toy = make(0, n=6)
+        toy.X[2] = toy.X[2] + change
+        return in_kernel_space(name, toy, Kernel("rbf", gamma=gamma))[0].fingerprint()
+
+    assert known().difference(known()) is None
+    assert known(gamma=0.4).difference(known()) == "the kernel changed"
+    assert known(change=1.0).difference(known()) == "X[2] changed"
 
 
 def test_structures():
     X, Y = [np.ones(2), np.zeros(2), np.ones(2)], [0, 1, 2]
-    first = bind(Classes(), X, Y).fingerprint()
-    # an equal object is the same
-    assert bind(Classes(), [x.copy() for x in X], Y).fingerprint().difference(first) is None
-    X = [np.ones(2), np.zeros(2), np.zeros(2)]
-    assert bind(Classes(), X, Y).fingerprint().difference(first) == "X[2] changed"
-    other = bind(Classes(sparse=True), X, Y).fingerprint()
-    assert other.difference(first) == "the model object changed"
-    other = bind(Chains(3), [np.ones((1, 2))], [np.zeros(1, dtype=int)]).fingerprint()
-    assert other.difference(first) == "the model object changed"
+    first, other = bind(Classes(), X, Y).fingerprint(), [*X[:2], np.zeros(2)]
+    for problem, sentence in [
+        (bind(Classes(), [x.copy() for x in X], Y), None),  # an equal object is the same
+        (bind(Classes(), other, Y), "X[2] changed"),
+        (bind(Classes(sparse=True), X, Y), "the model object changed"),
+        (bind(Chains(3), [np.ones((1, 2))], [np.zeros(1, dtype=int)]), "the model object changed"),
+    ]:
+        assert problem.fingerprint().difference(first) == sentence
 
 
 class Plain:
@@ -128,9 +144,6 @@ def test_objects_without_parameters_are_known_by_their_public_attributes():
     two._n_calls = 5
     assert model_digest(one) == model_digest(two) != model_digest(Plain(2.0))
     assert model_digest(PystructAdapter(one)) != model_digest(PystructAdapter(one, exact=True))
-
-
-def test_what_cannot_be_pickled_is_named():
     with pytest.raises(TypeError, match=r"^X\[1\] cannot be pickled"):
         sample_digests([0, lambda x: x], "X")
     with pytest.raises(TypeError, match="^the model cannot be pickled"):
@@ -189,16 +202,16 @@ def test_sets_of_labels():
 
 def test_poses():
     maps, places, parents, means = pose_data(np.random.default_rng(8), n=3, largest=4)
-
-    def difference(**changes):
-        options = {"maps": maps, "places": places, "parents": parents, "means": means}
-        one, two = (bind_poses(**(options | more))[1].fingerprint() for more in (changes, {}))
-        return one.difference(two)
-
-    assert difference() is None
-    assert difference(maps=[*maps[:2], maps[2] + 1]) == "X[2] changed"
-    assert "y[1] changed" in difference(places=np.stack([places[0], places[1] * 0, places[2]]))
-    assert "means" in difference(means=means + 1)
-    assert "loss" in difference(loss="distance")
-    assert "loss" in difference(cutoff=0.3)
-    assert "unit" in difference(unit=2.5)
+    given = {"maps": maps, "places": places, "parents": parents, "means": means}
+    first = bind_poses(**given)[1].fingerprint()
+    for changes, told in [
+        ({}, "None"),
+        ({"maps": [*maps[:2], maps[2] + 1]}, "X[2] changed"),
+        ({"places": np.stack([places[0], places[1] * 0, places[2]])}, "y[1] changed"),
+        ({"means": means + 1}, "means"),
+        ({"loss": "distance"}, "loss"),
+        ({"cutoff": 0.3}, "loss"),
+        ({"unit": 2.5}, "unit"),
+    ]:
+        other = bind_poses(**given | changes)[1].fingerprint()
+        assert told in str(other.difference(first))

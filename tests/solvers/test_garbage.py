@@ -42,13 +42,9 @@ for name, make in made.items():
 
 
 def test_cycles_are_freed(request, tmp_path):
-    folder = str(request.config.rootpath / "tests")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, folder],
-        cwd=tmp_path,  # not the checkout, which may be compiled for another Python
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    command = [sys.executable, "-c", SCRIPT, str(request.config.rootpath / "tests")]
+    # not in the checkout, which may be compiled for another Python
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 100}
+    done = subprocess.run(command, **options)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.split() == ["factors", "labels", "dual", "pool"]

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import check_dual_point, solve_toy
+from helpers.laws import check_dual_point, check_solution, solve_toy
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, rebind
 from scipy.optimize import nnls
@@ -74,8 +74,12 @@ def stage(name, which):
     return toy, lam, solve_primal(toy.pairs, lam)[1]
 
 
-def check_mixes(toy, dual):
-    """Each mix is one of planes of its own block: of any of them, with weights on a simplex."""
+def check(toy, lam, optimum, solution):
+    """The certificate and all of the history are right, from scratch.
+
+    Each mix is one of planes of its own block: of any of them, with weights on a simplex.
+    """
+    dual = solution.fit.run.dual
     check_dual_point(toy, dual, 1e-11)
     probe = DualProbe(toy.problem, dual)
     for i in range(toy.pairs.n):
@@ -84,19 +88,9 @@ def check_mixes(toy, dual):
         mix = np.concatenate([toy.assemble(probe.mix(i), i), [mix_of(dual, i)[2], 1.0]])
         _, residual = nnls(planes, mix)
         assert residual <= 1e-8, f"block {i} is no mix of its planes, by {residual}"
-
-
-def check(toy, lam, optimum, solution):
-    """The certificate and all of the history are right, from scratch."""
-    dual = solution.fit.run.dual
-    check_mixes(toy, dual)
-    primal = toy.pairs.primal(toy.flat(solution.w), lam)
-    assert solution.primal == pytest.approx(primal, abs=1e-10)
+    check_solution(toy, solution, lam, optimum=optimum)
     # an average may have a dual value of its own, but none above the optimum
     assert toy.dual(dual, lam) <= optimum + 1e-9
-    assert solution.dual <= optimum + 1e-9
-    assert optimum <= solution.primal + 1e-9
-    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
     known = ~np.isnan(solution.history["gap"])
     assert (solution.history["dual"][known] <= optimum + 1e-9).all()
     assert (solution.history["primal"][known] >= optimum - 1e-9).all()

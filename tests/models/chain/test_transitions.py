@@ -15,26 +15,18 @@ BIO = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 
 
 def test_bio():
-    allowed, start, end = scheme_transitions("bio", BIO)
-    inside = {"I-X": {"B-X", "I-X"}, "I-Y": {"B-Y", "I-Y"}}
-    for a, before in enumerate(BIO):
-        for b, label in enumerate(BIO):
-            assert allowed[a, b] == (before in inside.get(label, BIO))
-    assert start.tolist() == [True, True, False, False, True]
-
-
-def test_bio_kinds_with_dashes_and_without_a_beginning():
-    classes = np.array(["B-a-b", "I-a", "I-a-b", "O"])
-    allowed, start, end = scheme_transitions("bio", classes)
-    assert allowed[:, 2].tolist() == [True, False, True, False]
-    assert allowed[:, 1].tolist() == [False, True, False, False]
-    assert start.tolist() == [True, False, False, True]
-    assert end.all()
-    # prefixes alone are spans without a type
-    allowed, start, end = scheme_transitions("bio", np.array(["B", "I", "I-a", "O"]))
-    assert allowed[:, 1].tolist() == [True, True, False, False]
-    assert start.tolist() == [True, False, False, True]
-    assert end.all()
+    for classes, begins in [
+        (BIO, {"I-X": {"B-X", "I-X"}, "I-Y": {"B-Y", "I-Y"}}),
+        # kinds with dashes, and without a beginning
+        (["B-a-b", "I-a", "I-a-b", "O"], {"I-a": {"I-a"}, "I-a-b": {"B-a-b", "I-a-b"}}),
+        # prefixes alone are spans without a type
+        (["B", "I", "I-a", "O"], {"I": {"B", "I"}, "I-a": {"I-a"}}),
+    ]:
+        allowed, start, end = scheme_transitions("bio", np.array(classes))
+        for (a, before), (b, label) in itertools.product(enumerate(classes), repeat=2):
+            assert allowed[a, b] == (before in begins.get(label, classes))
+        assert start.tolist() == [label not in begins for label in classes]
+        assert end.all()
 
 
 def test_labels_outside_the_scheme():
@@ -48,10 +40,10 @@ def test_labels_outside_the_scheme():
 
 def test_resolve():
     assert resolve_transitions(None, BIO) == (None, None, None)
-    allowed, start, end = resolve_transitions("bio", BIO)
-    assert allowed.shape == (5, 5)
-    assert not start[2]
-    assert end.all()
+    for found, expected in zip(
+        resolve_transitions("bio", BIO), scheme_transitions("bio", BIO), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
     assert all(table.all() for table in resolve_transitions(np.ones((5, 5), dtype=bool), BIO))
     for table in (np.ones((4, 4), dtype=bool), np.ones((5, 5)), [True]):
         with pytest.raises(ValueError, match=r"boolean array of shape \(5, 5\)"):
@@ -66,23 +58,18 @@ def refuse(labels, offsets):
     raise violation_error(tokens, labels, offsets, BIO, rules, name_of, told)
 
 
-def test_a_truth_that_is_not_allowed_is_named():
+def test_truths_that_are_not_allowed_are_named():
     with pytest.raises(ValueError, match=r"^y\[1\]\[2\] is I-X after O, which allowed") as caught:
         refuse([0, 2, 4, 4, 2], [0, 2, 5])
     assert "labels" not in str(caught.value).split(".")[0]
     with pytest.raises(ValueError, match=r"y\[1\]\[0\] is I-Y at the start"):
         refuse([0, 2, 3, 3, 4], [0, 2, 5])
-
-
-def test_up_to_ten_violations_are_named():
+    # up to ten of them
     with pytest.raises(ValueError, match="there are 12 such labels, also") as caught:
         refuse([4, 2] * 12, np.arange(13) * 2)
-    assert [f"y[{i}][1] is I-X after O" in str(caught.value) for i in range(12)] == (
-        [True] * 10 + [False] * 2
-    )
-
-
-def test_violations_are_looked_for_inside_sequences_only():
+    named = [f"y[{i}][1] is I-X after O" in str(caught.value) for i in range(12)]
+    assert named == [True] * 10 + [False] * 2
+    # inside sequences only
     allowed, ends = ~np.eye(2, dtype=bool), np.array([True, True])
     for labels, tokens in (([0, 1, 1, 0], []), ([0, 1, 1, 1], [3])):
         found = find_violations(np.array(labels), np.array([0, 2, 4]), allowed, ends, ends)
@@ -94,17 +81,16 @@ def test_repair_changes_as_little_as_can_be(data, scheme):
     lengths = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     size = sum(lengths)
     labels = np.array(data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size)))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    offsets, kinds = np.concatenate([[0], np.cumsum(lengths)]), None
     if scheme:
         allowed, start, end = scheme_transitions(scheme, BIO)
         kinds = kinds_of(BIO)
     else:
         seed = data.draw(st.integers(0, 1000))
-        allowed, start, end = np.split(np.random.default_rng(seed).random((7, 5)) < 0.5, [5, 6])
-        start, end = start[0], end[0]
-        kinds = None
+        *allowed, start, end = np.random.default_rng(seed).random((7, 5)) < 0.5
+        allowed = np.array(allowed)
     tokens = find_violations(labels, offsets, allowed, start, end)
-    before = labels.copy()
+    before, cut = labels.copy(), offsets[1:-1]
     options = [
         [
             y
@@ -125,9 +111,9 @@ def test_repair_changes_as_little_as_can_be(data, scheme):
         y = np.array(y)
         return (y != true).sum(), 0 if kinds is None else (kinds[y] != kinds[true]).sum()
 
-    for i, some in enumerate(options):
-        true = labels[offsets[i] : offsets[i + 1]]
-        found = repaired[offsets[i] : offsets[i + 1]]
+    for some, true, found in zip(
+        options, np.split(labels, cut), np.split(repaired, cut), strict=True
+    ):
         assert cost(found, true) == min(cost(y, true) for y in some)
 
 

@@ -25,26 +25,20 @@ def drawn(rng, n_nodes=12, n_features=5, n_edge_features=3, n_edges=20):
     ("n_features", "n_edge_features"), [(1, 1), (2, 9), (7, 2), (8, 1), (21, 9), (8, 2)]
 )
 def test_labels_are_those_of_the_oracle(n_features, n_edge_features):
+    """With weights of any layout and kind."""
     for seed in range(10):
         graph = drawn(np.random.default_rng(seed), 12, n_features, n_edge_features)
-        scores = graph["features"] @ graph["coef"].T
-        pairwise = graph["edge_features"] @ graph["pairs"]
-        labels, score = graphcut(scores, graph["ends"], pairwise)
-        found = cut_single(**graph)
-        assert found.dtype == np.int32
-        np.testing.assert_array_equal(found, labels)
-
-
-def test_weights_of_any_layout_and_kind():
-    graph = drawn(np.random.default_rng(0))
-    labels = cut_single(**graph)
-    wide = np.zeros((2, 10))
-    wide[:, ::2] = graph["coef"]
-    for coef in (np.asfortranarray(graph["coef"]), wide[:, ::2]):
-        np.testing.assert_array_equal(cut_single(**graph | {"coef": coef}), labels)
-    whole = {"coef": np.array([[1, 2, 0, -1, 3], [0, 1, 1, 1, -2]]), "pairs": np.array([1, 0, 2])}
-    as_floats = {name: value.astype(float) for name, value in whole.items()}
-    np.testing.assert_array_equal(cut_single(**graph | whole), cut_single(**graph | as_floats))
+        wide = np.repeat(graph["coef"], 2, axis=1)[:, ::2]
+        whole = np.rint(3 * graph["coef"]).astype(int)
+        for coef in (graph["coef"], np.asfortranarray(graph["coef"]), wide, whole):
+            given = graph | {"coef": coef}
+            if coef is whole:
+                given["pairs"] = np.rint(3 * graph["pairs"]).astype(int)
+            pairwise = given["edge_features"] @ given["pairs"]
+            labels, _ = graphcut(given["features"] @ coef.T, given["ends"], pairwise)
+            found = cut_single(**given)
+            assert found.dtype == np.int32
+            np.testing.assert_array_equal(found, labels)
 
 
 def test_what_is_left_to_others():

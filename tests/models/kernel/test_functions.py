@@ -35,21 +35,22 @@ def test_kernels_are_those_of_scikit_learn(kernel, expected):
 
 
 def test_which_kernels_are_definite_and_known_again():
-    assert Kernel("linear").definite
-    assert Kernel("rbf", gamma=1.0).definite
-    assert Kernel("poly", gamma=1.0, degree=2, coef0=0.0).definite
-    assert not Kernel("poly", gamma=1.0, degree=2, coef0=-1.0).definite
-    assert not Kernel("sigmoid", gamma=1.0, coef0=0.0).definite
-    assert PrecomputedKernel().definite
+    for kernel, definite in [
+        (Kernel("linear"), True),
+        (Kernel("rbf", gamma=1.0), True),
+        (Kernel("poly", gamma=1.0, degree=2, coef0=0.0), True),
+        (Kernel("poly", gamma=1.0, degree=2, coef0=-1.0), False),
+        (Kernel("sigmoid", gamma=1.0, coef0=0.0), False),
+        (PrecomputedKernel(), True),
+    ]:
+        assert kernel.definite is definite
     kernel = Kernel("rbf", gamma=0.5)
     assert repr(kernel) == "Kernel(function='rbf', parameters={'gamma': 0.5})"
     assert pickle.loads(pickle.dumps(kernel)) == kernel
-    assert kernel != Kernel("rbf", gamma=0.25)
-    assert kernel != Kernel("linear")
-    assert kernel != "rbf"
+    assert kernel not in (Kernel("rbf", gamma=0.25), Kernel("linear"), "rbf")
 
 
-def test_wrong_kernel_functions():
+def test_wrong_kernel_functions_and_matrices(monkeypatch):
     for function, pattern in [
         (lambda A, B: np.ones((len(A), 1)), r"of shape \(7, 4\), got shape \(7, 1\)"),
         (lambda A, B: np.full((len(A), len(B)), "a"), "got shape .* and dtype <U1"),
@@ -57,6 +58,18 @@ def test_wrong_kernel_functions():
     ]:
         with pytest.raises(ValueError, match=pattern):
             Kernel(function)(X, Y)
+    uneven, negative = X @ X.T, X @ X.T
+    uneven[5, 2] += 0.1
+    negative[3, 3] = -0.5
+    for entries in (2**21, 14):  # at once, and in blocks
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", entries)
+        for matrix, message in [
+            (negative[:, :5], r"square kernel matrix .* got shape \(7, 5\)"),
+            (uneven, r"not symmetric: .* at \[2, 5\] but .* at \[5, 2\]"),
+            (negative, r"the entry -0.5 at \[3, 3\], below 0"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                check_precomputed(matrix)
 
 
 def test_precomputed_kernels():
@@ -66,20 +79,6 @@ def test_precomputed_kernels():
     np.testing.assert_array_equal(kernel.within(matrix, 2, 4), matrix[2:4, 2:4])
     assert kernel.support_vectors(matrix, np.array([1])).shape == (0, 0)
     np.testing.assert_array_equal(kernel.against(matrix, np.array([4, 0]), None), matrix[:, [4, 0]])
-
-
-@pytest.mark.parametrize("entries", [2**21, 14])
-def test_what_is_no_kernel_matrix(monkeypatch, entries):
-    monkeypatch.setattr(module, "BLOCK_ENTRIES", entries)
-    matrix = X @ X.T
-    with pytest.raises(ValueError, match=r"square kernel matrix .* got shape \(7, 5\)"):
-        check_precomputed(matrix[:, :5])
-    matrix[5, 2] += 0.1
-    with pytest.raises(ValueError, match=r"not symmetric: .* at \[2, 5\] but .* at \[5, 2\]"):
-        check_precomputed(matrix)
-    matrix[3, 3] = -0.5
-    with pytest.raises(ValueError, match=r"the entry -0.5 at \[3, 3\], below 0"):
-        check_precomputed(matrix)
 
 
 def test_expansion_in_blocks(monkeypatch):

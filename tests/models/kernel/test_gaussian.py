@@ -59,16 +59,29 @@ def test_the_matrix_is_symmetric_with_ones_on_the_diagonal(form, dtype, scale):
 
 def test_single_precision_is_for_what_it_can_hold():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    cases = {
+    for dtype, matrices in [
         # rows far from zero are near to their mean
-        np.float32: [X, csr_matrix(X), X + 1000.0],
-        np.float64: [csr_matrix(X + 1000.0), 100.0 * X],
-    }
-    for dtype, matrices in cases.items():
-        assert [GaussianRows(one, 0.5, True).dtype for one in matrices] == [dtype] * len(matrices)
-        assert {GaussianRows(one, 0.5, False).dtype for one in matrices} == {np.dtype(np.float64)}
+        (np.float32, [X, csr_matrix(X), X + 1000.0]),
+        (np.float64, [csr_matrix(X + 1000.0), 100.0 * X]),
+    ]:
+        for one in matrices:
+            assert GaussianRows(one, 0.5, True).dtype == dtype
+            assert GaussianRows(one, 0.5, False).dtype == np.float64
     close = filled(X + 1000.0, [3], np.float32, gamma=0.5)
     np.testing.assert_allclose(close, rbf_kernel(X[[3]], X, gamma=0.5), atol=4e-6)
+    single = X.astype(np.float32)
+    exact = rbf_kernel(single[[4]].astype("d"), single.astype("d"), 0.7)
+    np.testing.assert_allclose(filled(single, [4]), exact)
+    # far rows, and none
+    found = filled(np.array([[0.0], [30.0], [40.0]]), [0], gamma=1.0)
+    np.testing.assert_array_equal(found, [[1.0, 0.0, 0.0]])
+    assert filled(np.ones((4, 2)), []).shape == (0, 4)
+    # zeros that are most are left out
+    X = np.random.default_rng(0).normal(size=(9, 100))
+    assert not GaussianRows(X, 0.1, False).sparse
+    X[:, 20:] = 0.0
+    assert GaussianRows(X, 0.1, False).sparse
+    np.testing.assert_array_equal(filled(X, [2, 4]), filled(csr_matrix(X), [2, 4]))
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
@@ -85,26 +98,18 @@ def test_kernels_among_rows_and_in_stripes(form):
     assert starts == [0, 512, 1024]
 
 
-def test_zeros_that_are_most_are_left_out():
-    X = np.random.default_rng(0).normal(size=(9, 100))
-    assert not GaussianRows(X, 0.1, False).sparse
-    X[:, 20:] = 0.0
-    assert GaussianRows(X, 0.1, False).sparse
-    np.testing.assert_array_equal(filled(X, [2, 4]), filled(csr_matrix(X), [2, 4]))
-
-
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 def test_neighbours_stand_together(form):
+    def arranged(X, numbers):
+        rows = GaussianRows(X, 1.0, False)
+        return rows.arrange(np.array(numbers), 20, np.random.RandomState(0))
+
     X = np.repeat(np.arange(8.0), 16)[:, None] * [[3.0, 1.0]]
-    order = GaussianRows(form(X), 1.0, False).arrange(np.arange(100), 20, np.random.RandomState(0))
+    order, random = arranged(form(X), range(100)), np.random.RandomState(0).permutation(100)
     assert sorted(order) == list(range(100))
-    length = np.abs(np.diff(X[order, 0])).sum()
-    assert length < 0.6 * np.abs(np.diff(np.random.RandomState(0).permutation(X[:100, 0]))).sum()
-    many = GaussianRows(np.ones((128, 40)), 1.0, False)
-    random = many.arrange(np.arange(100), 20, np.random.RandomState(0))
-    np.testing.assert_array_equal(random, np.random.RandomState(0).permutation(100))
-    few = GaussianRows(form(X), 1.0, False).arrange(np.array([5]), 20, np.random.RandomState(0))
-    np.testing.assert_array_equal(few, [5])
+    assert np.abs(np.diff(X[order, 0])).sum() < 0.6 * np.abs(np.diff(X[random, 0])).sum()
+    np.testing.assert_array_equal(arranged(np.ones((128, 40)), range(100)), random)
+    np.testing.assert_array_equal(arranged(form(X), [5]), [5])
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
@@ -119,44 +124,29 @@ def test_kernels_of_other_rows(form):
     assert rows.against(form(1e200 * X)) is None
 
 
-def test_far_rows_single_precision_and_no_rows():
-    found = filled(np.array([[0.0], [30.0], [40.0]]), [0], gamma=1.0)
-    np.testing.assert_array_equal(found, [[1.0, 0.0, 0.0]])
-    rows, table = GaussianRows(np.ones((4, 2)), 0.5, False), np.zeros((2, 4))
-    rows.fill(np.zeros(0, dtype=int), table, np.zeros(0, dtype=int))
-    assert (table == 0.0).all()
-    X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
-    np.testing.assert_allclose(filled(X, [4]), rbf_kernel(X[[4]].astype("d"), X.astype("d"), 0.7))
-
-
 def test_what_is_left_to_others(monkeypatch):
-    X = np.ones((4, 2))
-    kernel = Kernel("rbf", gamma=0.5)
+    X, kernel = np.ones((4, 2)), Kernel("rbf", gamma=0.5)
     assert isinstance(GaussianRows.of(kernel, X, True), GaussianRows)
     assert GaussianRows.of(Kernel("linear"), X, True) is None
     assert GaussianRows.of(kernel, 1e200 * X, True) is None
     # no copy in double precision that is too large
     monkeypatch.setattr(sskit.models.kernel.gaussian, "MOST_ENTRIES", 7)
-    assert GaussianRows.of(kernel, csr_matrix(X), True) is None
-    assert GaussianRows.of(kernel, X.astype(np.float32), True) is None
+    for copied in (csr_matrix(X), X.astype(np.float32)):
+        assert GaussianRows.of(kernel, copied, True) is None
     assert not GaussianRows.of(kernel, np.eye(4), True).sparse
 
 
 @pytest.mark.parametrize(("longest", "p"), [(1, 3), (3, 40)])
 def test_large_matrices_are_rounded(longest, p, monkeypatch):
-    monkeypatch.setattr(sskit.models.kernel.space, "MOST_DOUBLES", 8 * 20 * 20 - 1)
     monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 20)
-    X = np.random.default_rng(0).normal(size=(20, p))
+    X, some = np.random.default_rng(0).normal(size=(20, p)), np.array([7, 2])
+    K = rbf_kernel(X, gamma=0.1)
+    rows = kernel_rows(Kernel("rbf", gamma=0.1), X, 1e9, longest)
+    assert not rows.single
+    np.testing.assert_allclose(rows.take(some), K[some])
+    monkeypatch.setattr(sskit.models.kernel.space, "MOST_DOUBLES", 8 * 20 * 20 - 1)
     rows = kernel_rows(Kernel("rbf", gamma=0.1), X, 1e9, longest)
     assert rows.single
     # blocks of several rows have kernel matrices of their own, rounded at the end
-    K, precision = rbf_kernel(X, gamma=0.1), 4e-6 if longest == 1 else 1e-7
-    np.testing.assert_allclose(rows.take(np.array([7, 2])), K[[7, 2]], rtol=precision)
-
-
-def test_a_cache_takes_them(monkeypatch):
-    monkeypatch.setattr(sskit.models.kernel.space, "BLOCK_ENTRIES", 20)
-    X = np.random.default_rng(0).normal(size=(9, 3))
-    rows = kernel_rows(Kernel("rbf", gamma=0.7), X, 1e9, 1)
-    assert not rows.single
-    np.testing.assert_allclose(rows.take(np.array([3, 1])), rbf_kernel(X, gamma=0.7)[[3, 1]])
+    precision = 4e-6 if longest == 1 else 1e-7
+    np.testing.assert_allclose(rows.take(some), K[some], rtol=precision)

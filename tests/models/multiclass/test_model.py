@@ -5,7 +5,7 @@ import pytest
 from helpers.laws import solve_toy
 from helpers.models import MODELS
 from helpers.qp import solve_primal
-from helpers.toys import bind_rows, component_toy, multiclass_toy
+from helpers.toys import bind_rows, component_toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -16,20 +16,6 @@ from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import change_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
-
-
-@pytest.mark.parametrize("form", ["dense", "csr"])
-def test_the_intercept_is_a_constant_feature(form):
-    toy = multiclass_toy(0, form=form, intercept=True)
-    X = np.column_stack([toy.X, np.ones(len(toy.X))])
-    labels = [found[0] for found in toy.pairs.labels]
-    wider = bind_rows(X, labels, 3, form, intercept=False)
-    solutions = [
-        solve_toy(BCFW(steps="fw", averaging=False), t, 0.1, tol=1e-3) for t in (toy, wider)
-    ]
-    one, other = (t.layout.split(s.w) for t, s in zip((toy, wider), solutions, strict=True))
-    np.testing.assert_allclose(one["coef"], other["coef"][:, :-1], atol=1e-12)
-    np.testing.assert_allclose(one["intercept"], other["coef"][:, -1], atol=1e-12)
 
 
 def test_ties_go_to_the_truth_then_to_the_smallest_class():
@@ -74,20 +60,17 @@ def test_the_best_component_is_that_of_enumeration(seed, loss_weight):
 
 
 def test_moved_truths_are_feasible_and_keep_the_other_blocks():
-    toy = component_toy(4, n=30)
+    toy, rows = component_toy(4, n=30), np.arange(30)
     problem = toy.problem
-    point = BCFW(steps="pairwise", cache=True).solve(
-        problem, toy.regularizer(0.05), tol=0.05, random_state=0
-    )
+    point = solve_toy(BCFW(steps="pairwise", cache=True), toy, 0.05, tol=0.05).fit.save()
     old = np.array([found[0] for found in toy.pairs.labels])
-    new = np.where((old == 1) & (np.arange(30) % 2 == 0), 2, old)
+    new = np.where((old == 1) & (rows % 2 == 0), 2, old)
     after = problem.with_truth(new)
-    dual = DualState(after)
-    restore(dual, change_truths(point.fit.save().blocks, after, problem))
+    dual, before = DualState(after), DualState(problem)
+    restore(dual, change_truths(point.blocks, after, problem))
+    restore(before, point.blocks)
     probe = DualProbe(after, dual)
-    before = DualState(problem)
-    restore(before, point.fit.save().blocks)
-    for i in range(30):
+    for i in rows:
         codes, weights, losses, aggregate = planes_of(dual, i)
         assert weights.sum() + aggregate == pytest.approx(1.0)
         assert len(np.unique(codes)) == len(codes)
@@ -98,14 +81,9 @@ def test_moved_truths_are_feasible_and_keep_the_other_blocks():
                 np.testing.assert_array_equal(one, other)
     regularizer = Regularizer(0.05, after.n_weights)
     dual.rebuild(regularizer)
-    gaps = make_pool(after).evaluate(regularizer.w, dual).gaps()
-    assert (gaps >= -1e-12).all()
+    assert (make_pool(after).evaluate(regularizer.w, dual).gaps() >= -1e-12).all()
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     gains = truth_gains(after, problem, regularizer.padded(w))
     scores = np.column_stack([toy.X, np.ones(30)]) @ w.reshape(-1, 3)
-    rows = np.arange(30)
     np.testing.assert_allclose(gains, scores[rows, new] - scores[rows, old], atol=1e-12)
-
-
-def test_components_are_part_of_the_fingerprint():
-    assert "the costs of pairs" in component_toy(0).problem.fingerprint().whole
+    assert "the costs of pairs" in problem.fingerprint().whole

@@ -71,9 +71,8 @@ def test_contract_and_hinges_are_those_of_the_enumeration(name):
 def test_structures_written_in_python():
     """Answers of a search stay known, though the structure was asked others after them."""
     rng = np.random.default_rng(0)
-    X = [rng.normal(size=(3, 2)) for _ in range(6)]
-    Y = [rng.integers(3, size=3) for _ in X]
-    problem = SlackRescaling().wrap(bind(Chains(3), X, Y))
+    X, Y = rng.normal(size=(6, 3, 2)), rng.integers(3, size=(6, 3))
+    problem = SlackRescaling().wrap(bind(Chains(3), list(X), list(Y)))
     assert not problem.exact
     # a search hands its answer over to the block; nothing else stays in the store
     probe = ProblemProbe(problem)
@@ -82,9 +81,8 @@ def test_structures_written_in_python():
         for i in range(problem.n_blocks):
             code, loss = probe.argmax(i, theta)
             assert loss == 0.0 or probe.plane(i, code).any()
-    solution = BCFW(stored_passes=3).solve(
-        problem, Regularizer(0.1, problem.n_weights), tol=0.05, max_iter=60
-    )
+    regularizer = Regularizer(0.1, problem.n_weights)
+    solution = BCFW(stored_passes=3).solve(problem, regularizer, tol=0.05, max_iter=60)
     assert solution.certified
     assert solution.gap >= solution.inexactness >= 0
     # with zero-one losses the lambda-oracle with a large lam is exact
@@ -129,80 +127,63 @@ def test_parameters():
     assert clone(rescaling).get_params() == rescaling.get_params()
 
 
-def test_planes_carry_their_losses():
-    toy = chain_toy()
-    problem = SlackRescaling().wrap(toy.problem)
-    probe, inner = ProblemProbe(problem), ProblemProbe(toy.problem)
-    theta = np.random.default_rng(0).normal(size=problem.max_statistics)
-    for i in range(problem.n_blocks):
-        code, loss = probe.argmax(i, theta)
-        assert loss > 0
-        psi = inner.plane(i, code[:-2])
-        np.testing.assert_allclose(probe.plane(i, code), loss * psi)
-        assert code[-2:].view(np.float64)[0] == loss
-
-
-def test_queries_are_counted():
-    toy = chain_toy(n=40)
+def test_queries_are_counted_and_planes_carry_their_losses():
+    toy, rng = chain_toy(n=40), np.random.default_rng(0)
+    inner = ProblemProbe(toy.problem)
     for search, n_jobs in itertools.product(SEARCHES, (1, 2)):
         problem = SlackRescaling(search).wrap(toy.problem)
         evaluator = make_pool(problem, n_jobs)
-        evaluator.hinges(np.zeros(problem.n_weights + 16))
-        evaluator.hinges(np.random.default_rng(0).normal(size=problem.n_weights + 16))
-        if search == "exact":
-            assert problem.n_queries(80) == 80
-        else:
-            assert problem.n_queries(80) > 80
+        for scale in (0.0, 1.0):
+            evaluator.hinges(scale * rng.normal(size=problem.n_weights + 16))
+        assert (problem.n_queries(80) == 80) == (search == "exact")
+        assert problem.n_queries(80) >= 80
+        probe, theta = ProblemProbe(problem), rng.normal(size=problem.max_statistics)
+        code, loss = probe.argmax(3, theta)
+        assert loss > 0 and code[-2:].view(np.float64)[0] == loss
+        np.testing.assert_allclose(probe.plane(3, code), loss * inner.plane(3, code[:-2]))
 
 
 def test_planes_of_structures_are_saved_with_their_losses():
     """Handles mean nothing elsewhere; what stands behind them in a code, the loss, does."""
     toy = chain_toy(n=6)
-    pairs = zip(toy.pairs.labels, toy.pairs.loss, strict=True)
-    Y = [np.array(labels[int(np.argmin(loss))]) for labels, loss in pairs]
+    truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]
     one, other = (
-        SlackRescaling("bisecting").wrap(bind(Chains(toy.n_states), toy.X, Y)) for _ in range(2)
+        SlackRescaling("bisecting").wrap(bind(Chains(toy.n_states), toy.X, truths))
+        for _ in range(2)
     )
     regularizer = Regularizer(0.1, one.n_weights)
     found = BCFW(steps="pairwise").solve(one, regularizer, tol=0.1, max_iter=20, random_state=0)
-    dual = DualState(other)
-    ProblemProbe(other).argmax(0, np.ones(other.max_statistics))  # takes a handle that was free
+    dual, n_planes = DualState(other), 0
+    probe, other_probe = ProblemProbe(one), ProblemProbe(other)
+    other_probe.argmax(0, np.ones(other.max_statistics))  # takes a handle that was free
     restore(dual, save(found.fit.run.dual))
-    probes, n_planes = (ProblemProbe(one), ProblemProbe(other)), 0
     for i in range(one.n_blocks):
         codes, *rest = planes_of(found.fit.run.dual, i)
         again, *rest_again = planes_of(dual, i)
         for code, same in zip(codes, again, strict=True):
             np.testing.assert_array_equal(code[1:], same[1:])
-            np.testing.assert_array_equal(probes[0].plane(i, code), probes[1].plane(i, same))
+            np.testing.assert_array_equal(probe.plane(i, code), other_probe.plane(i, same))
             n_planes += code[0] > 0
         for value, same in zip(rest, rest_again, strict=True):
             np.testing.assert_array_equal(value, same)
-    assert n_planes > 6
-    assert other.plane_store.n_planes >= n_planes
+    assert 6 < n_planes <= other.plane_store.n_planes
 
 
 def test_which_search_is_chosen():
-    graph = graph_toy().problem
-    weighted = weighted_chain()
-    for problem, search, exact in [
-        (chain_toy().problem, "exact", True),
-        (multiclass_toy().problem, "exact", True),
-        (graph, "bisecting", False),
-        (weighted, "bisecting", False),
+    toy, graph = chain_toy(lengths=(3,)), graph_toy().problem
+    stacked = RaggedArray(np.concatenate(toy.X), np.arange(0, 16, 3))
+    cost = np.random.default_rng(0).uniform(1.0, 2.0, size=15)  # losses that do not count
+    given = np.zeros(15, dtype=int), cost, np.full(5, 0.2)
+    weighted = ChainModel(3, 3).bind(stacked, *given)
+    for problem, search in [
+        (toy.problem, "exact"),
+        (multiclass_toy().problem, "exact"),
+        (graph, "bisecting"),
+        (weighted, "bisecting"),
     ]:
         wrapped = SlackRescaling().wrap(problem)
-        assert wrapped.settings[0] == search
-        assert wrapped.exact == exact
+        assert (wrapped.settings[0], wrapped.exact) == (search, search == "exact")
     with pytest.raises(ValueError, match="search='exact' needs an exact oracle"):
         SlackRescaling("exact").wrap(weighted)
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
         SlackRescaling("angular").wrap(graph)
-
-
-def weighted_chain():
-    """A chain whose losses do not count."""
-    toy = chain_toy(lengths=(3,))
-    stacked = RaggedArray(np.concatenate(toy.X), np.arange(0, 16, 3))
-    cost = np.random.default_rng(0).uniform(1.0, 2.0, size=15)
-    return ChainModel(3, 3).bind(stacked, np.zeros(15, dtype=int), cost, np.full(5, 0.2))

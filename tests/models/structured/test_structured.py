@@ -16,23 +16,18 @@ from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
 
-def chain_pair(form="dense", seed=0):
+def chain_pair(form="dense"):
     """The same chains, compiled and in Python."""
-    toy = chain_toy(seed, n=7)
-    truths = [np.array(y, dtype=np.int32) for y in truths_of(toy.pairs)]
-    return toy.problem, bind(Chains(toy.n_states, form), toy.X, truths), toy
+    problem, X = (toy := chain_toy(0, n=7)).problem, toy.X
+    truths = [np.array(ProblemProbe(problem).truth(i), dtype=np.int32) for i in range(7)]
+    return problem, bind(Chains(toy.n_states, form), X, truths)
 
 
-def class_pair(form="dense", seed=0):
+def class_pair(form="dense"):
     """The same rows and classes, compiled and in Python."""
-    toy = multiclass_toy(seed, n=15, intercept=False)
-    truths = truths_of(toy.pairs)
-    return toy.problem, bind(Classes(3, form == "csr"), toy.X, truths), toy
-
-
-def truths_of(pairs):
-    """The labellings whose loss is zero."""
-    return [pairs.labels[i][int(np.argmin(pairs.loss[i]))] for i in range(pairs.n)]
+    problem, X = (toy := multiclass_toy(0, n=15, intercept=False)).problem, toy.X
+    truths = [int(ProblemProbe(problem).truth(i)[0]) for i in range(15)]
+    return problem, bind(Classes(3, form == "csr"), X, truths)
 
 
 PAIRS = pytest.mark.parametrize("pair", [chain_pair, class_pair])
@@ -43,6 +38,10 @@ SOLVERS = [
     FrankWolfe(),
     Subgradient(),
 ]
+FORMS = {
+    chain_pair: ["dense", "csr", "triplets", "column", "repeated"],
+    class_pair: ["dense", "csr"],
+}
 # Steps between stored planes, whose scores become equal: there the last digit decides.
 PLANE_SOLVERS = [
     BCFW(steps="pairwise"),
@@ -53,45 +52,40 @@ PLANE_SOLVERS = [
 
 
 @pytest.mark.parametrize(("solver", "pair"), in_turn(SOLVERS, [chain_pair, class_pair], 2))
-def test_iterates_are_those_of_the_compiled_model(pair, solver):
-    compiled, python, toy = pair()
-    iterates = []
-    for problem in (compiled, python):
-        seen = []
+@pytest.mark.parametrize("bounded", [False, True])
+def test_iterates_are_those_of_the_compiled_model(pair, solver, bounded):
+    """Whatever the form of joint features and the number of threads."""
+    if bounded and not solver.keeps_bounds:
+        return
+    compiled, _ = pair()
+    d, found = compiled.n_weights, []
+    python = [(pair(form)[1], n_jobs) for form in FORMS[pair] for n_jobs in (None, 3)]
+    for problem, n_jobs in [(compiled, None), *python]:
+        regularizer, seen = Regularizer(0.1, d), []
+        if bounded:
+            regularizer = BoxRegularizer(0.1, np.full(d, -0.2), np.full(d, 0.3))
         solution = solver.solve(
-            problem, Regularizer(0.1, problem.n_weights), tol=1e-3, max_iter=40, random_state=3,
+            problem, regularizer, tol=1e-3, max_iter=20, random_state=3, n_jobs=n_jobs,
             on_pass=lambda _, w, seen=seen: seen.append(w()),
         )  # fmt: skip
-        iterates.append((np.array(seen), solution))
-    (one, first), (other, second) = iterates
-    np.testing.assert_allclose(other, one, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(second.w, first.w, rtol=0, atol=1e-9)
-    for name in ("primal", "dual", "gap", "unit"):
-        assert getattr(second, name) == pytest.approx(getattr(first, name), abs=1e-9)
-    assert second.certified
+        assert solution.certified
+        found.append((np.array([*seen, solution.w]), solution))
+        np.testing.assert_allclose(found[-1][0], found[0][0], rtol=0, atol=1e-9)
+        for name in ("primal", "dual", "gap", "unit"):
+            expected = getattr(found[0][1], name)
+            assert getattr(solution, name) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("solver", "pair"), in_turn(PLANE_SOLVERS, [chain_pair, class_pair]))
 def test_optima_are_those_of_the_compiled_model(pair, solver):
-    compiled, python, toy = pair()
     one, other = (
         solver.solve(problem, Regularizer(0.1, problem.n_weights), tol=1e-8, random_state=3)
-        for problem in (compiled, python)
+        for problem in pair()
     )
     np.testing.assert_allclose(other.w, one.w, rtol=0, atol=1e-3)
     assert other.primal == pytest.approx(one.primal, abs=2e-8)
     assert other.dual == pytest.approx(one.dual, abs=2e-8)
     assert other.gap <= 1e-8
-
-
-def test_sparse_joint_features_are_the_dense_ones():
-    one, *others = (
-        PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0, max_iter=8, random_state=0)
-        for _, problem, _ in map(chain_pair, ["dense", "csr", "triplets", "column", "repeated"])
-    )
-    for other in others:
-        np.testing.assert_allclose(other.w, one.w, rtol=0, atol=1e-12)
-        assert other.n_iter == one.n_iter
 
 
 @pytest.mark.skipif(not hasattr(sp.coo_array([[1]]), "coords"), reason="SciPy < 1.13")
@@ -103,7 +97,7 @@ def test_one_dimensional_sparse_arrays():
 
 @PAIRS
 def test_contract(pair):
-    _, python, toy = pair()
+    compiled, python = pair()
     structure = python.structure.answers
     for exact in (True, False):
         problem = bind(structure.model, structure.X, structure.Y, exact=exact)
@@ -111,37 +105,17 @@ def test_contract(pair):
     # no certificate without an exact oracle
     solution = PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.05)
     assert not solution.certified
-
-
-@PAIRS
-def test_box_and_threads(pair):
-    compiled, python, toy = pair()
-    d = python.n_weights
-    solutions = [
-        PLAIN.solve(
-            problem, BoxRegularizer(0.1, np.full(d, -0.2), np.full(d, 0.3)), tol=0.02,
-            n_jobs=n_jobs, random_state=0,
-        )
-        for problem, n_jobs in ((compiled, None), (python, None), (python, 3))
-    ]  # fmt: skip
-    np.testing.assert_allclose(solutions[1].w, solutions[0].w, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(solutions[2].w, solutions[1].w)
-    assert solutions[2].gap == solutions[1].gap
-
-
-def test_loss_weight_is_a_share_of_the_loss():
-    compiled, python, toy = class_pair()
+    # the weight of the loss is a share of it
     ours, theirs = ProblemProbe(python), ProblemProbe(compiled)
     w = np.random.default_rng(0).normal(size=python.n_weights)
     for i in range(python.n_blocks):
         for loss_weight in (0.0, 0.3, 1.0, 2.0):
-            theta, potentials = ours.scores(i, w), theirs.scores(i, w)
-            found = ours.argmax(i, theta, loss_weight)
-            expected = theirs.argmax(i, potentials, loss_weight)
-            assert found[1] == expected[1]
-            np.testing.assert_allclose(
-                ours.plane(i, found[0]) @ theta, theirs.plane(i, expected[0]) @ potentials
+            (one, lost), (other, expected) = (
+                probe.argmax(i, probe.scores(i, w), loss_weight) for probe in (ours, theirs)
             )
+            assert lost == pytest.approx(expected)
+            value = ours.plane(i, one) @ ours.scores(i, w)
+            assert value == pytest.approx(theirs.plane(i, other) @ theirs.scores(i, w))
 
 
 # ---- bounds and oracles that are not exact -----------------------------------------------

@@ -6,7 +6,6 @@ from helpers.graphs import (
     exhaustive,
     grid_edges,
     labelling_score,
-    random_graph,
     random_potentials,
     tables_of,
 )
@@ -18,7 +17,7 @@ from sskit.oracles import elimination, expansion, graph_max_marginals, graphcut,
 from sskit.oracles.graph.cut import QPBO
 
 
-def test_an_error_leaves_nothing_behind():
+def test_an_error_leaves_nothing_behind_and_rounding_is_none():
     """The memory of a call serves the next one of its thread."""
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -29,9 +28,6 @@ def test_an_error_leaves_nothing_behind():
         again = graphcut(*given)
         assert again[1] == found[1]
         assert np.array_equal(again[0], found[0])
-
-
-def test_rounding_is_no_reason_to_refuse():
     table = np.array([[0.1 + 0.2, 0.3], [0.3, 0.3 - 2**-53]])  # 0.1 + 0.2 > 0.3
     assert graphcut([[0, 0], [0, 0]], [[0, 1]], table - 2**-54)[1] == pytest.approx(0.3)
     assert graph_max_marginals([[1.0, 2.0]]).tolist() == [[1, 2]]
@@ -45,10 +41,14 @@ def test_no_cut_improves(moves):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         nodes, edges, gains = random_potentials(rng, "attractive", 6, 3)
-        labels, value = expansion(nodes, edges, gains, moves=moves, persistency=False)
-        tables = tables_of(gains, len(edges), 3)
-        for a in range(3):
-            for b in range(a):
+        places = rng.normal(size=(len(edges), 3))
+        distances = np.abs(places[:, :, None] - places[:, None, :])  # which are metric
+        squares = [-(distances**2)] if moves == "swap" else []  # are not, for which swaps do
+        for pairs in (gains, -distances, *squares):
+            labels, value = expansion(nodes, edges, pairs, moves=moves, persistency=False)
+            tables = tables_of(pairs, len(edges), 3)
+            assert value == pytest.approx(labelling_score(labels, nodes, edges, tables))
+            for a, b in [(1, 0), (2, 0), (2, 1)]:
                 allowed = np.full(nodes.shape, -np.inf)
                 allowed[np.arange(len(nodes)), labels] = 0
                 if moves == "expansion":  # each node keeps its state or takes a
@@ -56,6 +56,16 @@ def test_no_cut_improves(moves):
                 else:
                     allowed[np.ix_(np.isin(labels, (a, b)), [a, b])] = 0
                 assert exhaustive(nodes + allowed, edges, tables)[1] <= value + 1e-9
+    table = -((np.arange(3)[:, None] - np.arange(3)) ** 2.0)
+    if moves == "expansion":
+        with pytest.raises(ValueError, match="edge 0 between the nodes 0 and 1 cannot be represen"):
+            expansion([[0, 0, 9], [9, 0, 0]], [[0, 1]], table)
+        # from equal states no single expansion reaches the better labelling 1, 2 of this table
+        table = np.array([[0.0, 0, 0], [0, 0, -0.5], [0, -0.5, 0]])
+        nodes = np.array([[1, 0.9, 0], [1, 0, 0.9]])
+        assert expansion(nodes, [[0, 1]], table, start=[0, 0])[0].tolist() == [0, 0]
+        labels, value = expansion(nodes, [[0, 1]], [2.0], start=[1, 1], moves="swap")
+        assert value == 4.0 and labels.tolist() == [0, 0]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -75,42 +85,6 @@ def test_certain_nodes_are_right(seed):
     at_stake = np.bincount(edges.ravel(), np.repeat(gains, 2), len(nodes))
     if n_states > 1 and (order[:, -1] - order[:, -2] > at_stake).all():
         assert value == pytest.approx(best)
-
-
-def test_metric_tables():
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        n_nodes, edges = random_graph(rng, 6)
-        places = rng.normal(size=(len(edges), 4))
-        tables = -np.abs(places[:, :, None] - places[:, None, :])  # distances are metric
-        nodes = rng.normal(size=(n_nodes, 4))
-        best = exhaustive(nodes, edges, tables)[1]
-        for moves in ("expansion", "swap"):
-            labels, value = expansion(nodes, edges, tables, moves=moves)
-            assert value == pytest.approx(labelling_score(labels, nodes, edges, tables))
-            assert value <= best + 1e-9
-
-
-def test_swaps_take_what_expansions_cannot():
-    # squared distances are no metric
-    states = np.arange(3)
-    table = -((states[:, None] - states) ** 2.0)
-    nodes = np.array([[1.0, 0, 0], [0, 0, 1], [0, 0, 1]])
-    labels, value = expansion(nodes, [[0, 1], [1, 2]], table, moves="swap")
-    edges, tables = np.array([[0, 1], [1, 2]]), np.array([table] * 2)
-    assert value == pytest.approx(labelling_score(labels, nodes, edges, tables))
-    with pytest.raises(ValueError, match="edge 0 between the nodes 0 and 1 cannot be represented"):
-        expansion([[0, 0, 9], [9, 0, 0]], [[0, 1]], table)
-
-
-def test_start_is_where_the_moves_start():
-    # from equal states no single expansion reaches the better labelling 1, 2 of this table
-    table = np.zeros((3, 3))
-    table[1, 2] = table[2, 1] = -0.5
-    nodes = np.array([[1, 0.9, 0], [1, 0, 0.9]])
-    assert expansion(nodes, [[0, 1]], table, start=[0, 0])[0].tolist() == [0, 0]
-    labels, value = expansion(nodes, [[0, 1]], [2.0], start=[1, 1], moves="swap")
-    assert value == 4.0 and labels.tolist() == [0, 0]
 
 
 # --------------------------------------------------------------------------- roof duality
@@ -135,28 +109,19 @@ def test_states_that_are_exchanged_at_some_nodes_change_nothing():
         assert labelling_score(labels, others, edges, tables) == pytest.approx(best)
 
 
-def test_rounding_sets_no_labels_against_each_other():
-    rng = np.random.default_rng(0)
-    edges = grid_edges(4, 4)
+def test_rounding_sets_no_labels_against_each_other_and_most_are_best():
+    rng, edges, n_best = np.random.default_rng(0), grid_edges(4, 4), 0
     ends = rng.normal(size=(2, len(edges), 2))
     tables = ends[0][:, :, None] + ends[1][:, None]  # linear in each end, but for rounding
     nodes = rng.normal(size=(16, 2))
     labels, bound = qpbo(nodes, edges, tables)
     assert (labels >= 0).all()
     assert bound == pytest.approx(elimination(nodes, edges, tables)[1])
-
-
-def test_improved_labellings_are_mostly_best():
-    rng = np.random.default_rng(1)
-    n_best = 0
     for _ in range(300):
         nodes, edges, pairwise = random_potentials(rng, "tables", 10, n_states=2)
         score = improve_labelling(QPBO(), nodes, edges, pairwise, [0] * len(nodes))[1]
         n_best += score >= exhaustive(nodes, edges, pairwise)[1] - 1e-9
     assert n_best >= 290
-
-
-def test_roof_duality_is_for_two_states():
     found = improve_labelling(QPBO(), [[1], [2]], [[0, 1]], [-3], [0, 0])
     assert found[0].tolist() == [0, 0] and found[1:] == (0, 0)
     with pytest.raises(ValueError, match="roof duality is for two states, got 3"):

@@ -36,15 +36,13 @@ from sskit.oracles.tree.max_sum import TreeOracle
 ANY = [kind for kind in KINDS if kind != "forbidden"]
 
 
-def wide(rng, shape):
-    """Numbers over eight orders of magnitude, of either sign."""
-    return rng.normal(size=shape) * 10.0 ** rng.uniform(-4, 4, size=shape)
-
-
 def random_energy(rng, max_nodes=12):
     """Potentials that a cut can represent, over eight orders of magnitude."""
     n_nodes, edges = random_graph(rng, max_nodes)
-    nodes, tables = wide(rng, (n_nodes, 2)), wide(rng, (len(edges), 2, 2))
+    nodes, tables = (
+        rng.normal(size=shape) * 10.0 ** rng.uniform(-4, 4, size=shape)
+        for shape in ((n_nodes, 2), (len(edges), 2, 2))
+    )
     equal = tables[:, 0, 0] + tables[:, 1, 1] >= tables[:, 0, 1] + tables[:, 1, 0]
     tables[~equal] = tables[~equal][:, ::-1]
     return nodes, edges, tables
@@ -78,20 +76,19 @@ def check_qpbo(rng, potentials, tables, best):
     nodes, edges, _ = potentials
     labels, bound = qpbo(*potentials)
     assert bound >= best - 1e-9
-    decided = np.flatnonzero(labels >= 0)
-    fixed = nodes.copy()
+    decided, fixed = np.flatnonzero(labels >= 0), nodes.copy()
     fixed[decided, 1 - labels[decided]] = -np.inf
     assert exhaustive(fixed, edges, tables)[1] == pytest.approx(best, abs=1e-9)
     # to give any labelling the decided states makes it no worse
     other = rng.integers(2, size=len(nodes))
-    scores = [
+    before, after = (
         labelling_score(y, nodes, edges, tables)
         for y in (other, np.where(labels < 0, other, labels))
-    ]
-    assert scores[1] >= scores[0] - 1e-9
-    if len(decided) == len(nodes):
-        assert labelling_score(labels, nodes, edges, tables) == pytest.approx(bound, abs=1e-9)
-    return len(decided) == len(nodes)
+    )
+    assert after >= before - 1e-9
+    whole = len(decided) == len(nodes)
+    assert not whole or after == pytest.approx(bound, abs=1e-9)
+    return whole
 
 
 def compare_with_enumeration(kind, n_states, n_graphs, seed):
@@ -143,21 +140,19 @@ def compare_with_enumeration(kind, n_states, n_graphs, seed):
 
 @pytest.mark.parametrize("n_states", [2, None])
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_oracles(kind, n_states):
-    compare_with_enumeration(kind, n_states, 150, 0)
+@pytest.mark.parametrize(
+    ("n_graphs", "seed"), [(150, 0), pytest.param(1500, 1, marks=pytest.mark.slow)]
+)
+def test_all_oracles(kind, n_states, n_graphs, seed):
+    compare_with_enumeration(kind, n_states, n_graphs, seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_oracles_on_more_graphs(kind):
-    for n_states in (2, None):
-        compare_with_enumeration(kind, n_states, 1500, 1)
-
-
-def compare_with_relaxation(n_graphs, seed):
+@pytest.mark.parametrize(
+    ("n_graphs", "least"), [(120, 0.9), pytest.param(4000, 0.95, marks=pytest.mark.slow)]
+)
+def test_bounds_are_those_of_the_relaxation(n_graphs, least):
     """Tight graphs are those whose bound is the optimum of the relaxation."""
-    rng = np.random.default_rng(seed)
-    n_tight = 0
+    rng, n_tight = np.random.default_rng(0), 0
     for k in range(n_graphs):
         n_states = 2 if k % 2 else None
         nodes, edges, pairwise = random_potentials(
@@ -170,16 +165,7 @@ def compare_with_relaxation(n_graphs, seed):
         if nodes.shape[1] == 2:
             assert bound == pytest.approx(optimum, abs=1e-5)
             assert qpbo(nodes, edges, pairwise)[1] == pytest.approx(optimum, abs=1e-7)
-    return n_tight / n_graphs
-
-
-def test_bounds_are_those_of_the_relaxation():
-    assert compare_with_relaxation(120, 0) >= 0.9
-
-
-@pytest.mark.slow
-def test_bounds_are_those_of_the_relaxation_of_more_graphs():
-    assert compare_with_relaxation(4000, 1) >= 0.95
+    assert n_tight >= least * n_graphs
 
 
 # -------------------------------------------------------------------- against other oracles
@@ -328,39 +314,38 @@ def test_extreme_weights_end():
             assert score <= best + 1e-9 * abs(best) and best <= bound + 1e-9 * abs(bound)
 
 
-def test_equal_graphs_share_what_follows_from_their_edges():
-    ends = np.array([[0, 1], [1, 2], [0, 1], [1, 2], [2, 0], [0, 1]], dtype=np.int32)
-    graphs = Topologies([3, 3, 3, 2], ends, [0, 2, 4, 5, 6])
-    assert len(graphs) == 4
-    cycle = Topologies([3], ends[[0, 1, 4]], [0, 3])
-    assert [graphs.is_forest(i) for i in range(4)] == [True] * 4 and not cycle.is_forest(0)
-    with pytest.raises(ValueError, match="edge 2 between the nodes 2 and 0 closes a cycle"):
-        cycle.arrange([TreeOracle()], [0], 2)
-    with pytest.raises(ValueError, match="the induced width of 3 nodes with 3 edges is"):
-        cycle.arrange([Elimination(2)], [0], 2)
-
-
 PATH, SQUARE = [[0, 1], [1, 2]], [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 
 def test_rule_of_choice():
     assert list(TABLE) == list(NAMES)
+    attractive, potts = {"attractive": True}, {"attractive": True, "potts": True}
     for edges, n_states, options, name in [
-        (PATH, 2, {"attractive": True}, "tree"),
+        (PATH, 2, attractive, "tree"),
         (SQUARE, 3, {}, "elimination"),
-        (SQUARE, 2, {"attractive": True}, "graphcut"),
-        (SQUARE, 2, {"attractive": True, "forbids": True}, "elimination"),
+        (SQUARE, 2, attractive, "graphcut"),
+        (SQUARE, 2, attractive | {"forbids": True}, "elimination"),
         (SQUARE, 2, {"max_entries": 21}, "qpbo"),
         (SQUARE, 2, {"max_entries": 21, "forbids": True}, "trws"),
         (SQUARE, 2, {"max_entries": 0, "max_labellings": 16}, "elimination"),
         (SQUARE, 2, {"max_entries": 0, "max_labellings": 15}, "qpbo"),
         (SQUARE, 3, {"max_entries": 9}, "trws"),
-        (SQUARE, 3, {"max_entries": 9, "attractive": True, "potts": True}, "expansion"),
-        (SQUARE, 3, {"max_entries": 9, "attractive": True}, "trws"),
-        (None, 2, {"attractive": True}, "graphcut"),
-        (None, 3, {"attractive": True, "potts": True}, "expansion"),
-        (None, 3, {"attractive": True}, "trws"),
+        (SQUARE, 3, {"max_entries": 9} | potts, "expansion"),
+        (SQUARE, 3, {"max_entries": 9} | attractive, "trws"),
+        (None, 2, attractive, "graphcut"),
+        (None, 3, potts, "expansion"),
+        (None, 3, attractive, "trws"),
         (None, 2, {}, "qpbo"),
     ]:
         graph = None if edges is None else topologies_of(len(edges) + (edges is PATH), edges)
         assert choose(n_states, graph, **options) == name, (edges, n_states, options)
+    # equal graphs share what follows from their edges
+    ends = np.array([[0, 1], [1, 2], [0, 1], [1, 2], [2, 0], [0, 1]], dtype=np.int32)
+    graphs = Topologies([3, 3, 3, 2], ends, [0, 2, 4, 5, 6])
+    cycle = Topologies([3], ends[[0, 1, 4]], [0, 3])
+    assert [graphs.is_forest(i) for i in range(len(graphs))] == [True] * 4
+    assert not cycle.is_forest(0)
+    with pytest.raises(ValueError, match="edge 2 between the nodes 2 and 0 closes a cycle"):
+        cycle.arrange([TreeOracle()], [0], 2)
+    with pytest.raises(ValueError, match="the induced width of 3 nodes with 3 edges is"):
+        cycle.arrange([Elimination(2)], [0], 2)

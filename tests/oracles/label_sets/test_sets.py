@@ -30,10 +30,6 @@ def answer(oracle, gains, edges, pairwise):
     return labels, gains @ labels + pairwise @ pairs
 
 
-def best_score(gains, edges, pairwise):
-    return set_scores(all_sets(len(gains)), gains, edges, pairwise).max()
-
-
 def model(kind, rng):
     n_labels = int(rng.integers(1, 9))
     if kind is TreeSets:
@@ -76,33 +72,26 @@ def test_enumeration_with_edges_that_repeat(seed, n_labels):
     gains, edges, pairwise = random_model(rng, n_labels, 0.7)
     twice = np.concatenate([edges, edges[:, ::-1]])
     weights = np.concatenate([pairwise, rng.normal(size=len(edges))])
-    expected = best_score(gains, twice, weights)
+    expected = set_scores(all_sets(n_labels), gains, twice, weights).max()
     score = answer(EnumeratedSets(), gains, twice, weights)[1]
     assert score == pytest.approx(expected, abs=1e-9)
 
 
-def test_enumeration_of_twenty_labels():
+def test_many_labels_and_extreme_weights():
     rng = np.random.default_rng(3)
     gains, edges, pairwise = random_model(rng, 20)
-    score = answer(EnumeratedSets(), gains, edges, np.abs(pairwise))[1]
-    cut = answer(RoofDuality(), gains, edges, np.abs(pairwise))[1]
-    assert score == pytest.approx(cut, abs=1e-9)
-    forest = random_forest(rng, 20, 19)
-    score = answer(EnumeratedSets(), gains, forest, pairwise[:19])[1]
-    assert score == pytest.approx(answer(TreeSets(), gains, forest, pairwise[:19])[1], abs=1e-9)
-
-
-def test_trees_of_many_labels_and_extreme_weights():
-    rng = np.random.default_rng(4)
+    pairwise, forest = np.abs(pairwise), random_forest(rng, 20, 19)
     n = 3000  # a chain, deeper than any stack
     chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1).astype(np.int32)
-    gains = rng.normal(size=n) * 10.0 ** rng.uniform(-6, 6, size=n)
-    pairwise = np.abs(rng.normal(size=n - 1)) * 10.0 ** rng.uniform(-6, 6, size=n - 1)
-    score = answer(TreeSets(), gains, chain, pairwise)[1]
-    assert score == pytest.approx(answer(RoofDuality(), gains, chain, pairwise)[1], rel=1e-9)
-
-
-def test_cycles_are_no_trees():
+    long = (rng.normal(size=n) * 10.0 ** rng.uniform(-6, 6, size=n), chain,
+            np.abs(rng.normal(size=n - 1)) * 10.0 ** rng.uniform(-6, 6, size=n - 1))  # fmt: skip
+    for one, other, problem in [
+        (EnumeratedSets, RoofDuality, (gains, edges, pairwise)),
+        (EnumeratedSets, TreeSets, (gains, forest, -pairwise[:19])),
+        (TreeSets, RoofDuality, long),
+    ]:
+        score = answer(one(), *problem)[1]
+        assert score == pytest.approx(answer(other(), *problem)[1], rel=1e-9)
     for edges, message in [
         ([[0, 1], [1, 2], [2, 0]], "edge 2 .* 2 and 0 closes a cycle"),
         ([[0, 1], [1, 0]], "edge 1 .* 1 and 0 closes a cycle"),
@@ -113,9 +102,6 @@ def test_cycles_are_no_trees():
         # and it serves the next one
         labels = answer(oracle, np.array([1.0, -0.5, 1.0]), edges[:1], np.ones(1))[0]
         np.testing.assert_array_equal(labels, [1, 1, 1])
-
-
-def test_what_a_subclass_lacks():
     with pytest.raises(NotImplementedError, match="LabelSetOracle must implement find"):
         find_label_set(LabelSetOracle(), np.ones(1), *NONE)
 
@@ -123,9 +109,9 @@ def test_what_a_subclass_lacks():
 # ---------------------------------------------------------------------------- relaxations
 
 
-def compare_with_highs(n_models, seed):
-    rng = np.random.default_rng(seed)
-    oracle, n_fractional = RoofDuality(), 0
+@pytest.mark.parametrize("n_models", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_optimum_of_the_relaxation(n_models):
+    rng, oracle, n_fractional = np.random.default_rng(0), RoofDuality(), 0
     for k in range(n_models):
         problem = random_model(rng, int(rng.integers(1, 16)), rng.random())
         labels, pairs = find_label_set(oracle, *problem)
@@ -148,28 +134,7 @@ def compare_with_highs(n_models, seed):
             agree = (sets[:, labels != 0.5] == labels[labels != 0.5]).all(axis=1)
             assert scores[agree].max() == pytest.approx(scores.max(), abs=1e-10)
     assert n_models / 10 < n_fractional < n_models
-
-
-def test_optimum_of_the_relaxation():
-    compare_with_highs(150, 0)
-
-
-@pytest.mark.slow
-def test_optimum_of_the_relaxation_of_two_thousand_models():
-    compare_with_highs(2000, 1)
-
-
-def test_a_triangle_of_labels_that_exclude_each_other_is_halved():
-    edges = np.array([[0, 1], [1, 2], [2, 0]], dtype=np.int32)
-    labels, pairs = find_label_set(RoofDuality(), np.ones(3), edges, -np.full(3, 2.0))
-    np.testing.assert_array_equal(labels, [0.5] * 3)
-    np.testing.assert_array_equal(pairs, [0] * 3)
-
-
-def test_relaxation_without_edges():
     for options in ({}, {"edges": [], "pairwise": []}):
         labels, pairs, value = lp_relaxation([1.0, -1.0], **options)
-        assert labels.tolist() == [1, 0]
-        assert pairs.shape == (0,)
-        assert value == 1.0
+        assert (labels.tolist(), pairs.shape, value) == ([1, 0], (0,), 1.0)
     assert lp_relaxation([])[2] == 0.0

@@ -10,19 +10,13 @@ from hypothesis import strategies as st
 from sskit.oracles import distance_transform
 
 
-def costs(n, linear, square, mean):
-    """The cost of p, a column, seen from q, a row."""
-    t = np.arange(n) - np.arange(n)[:, None] - mean
-    return linear * t + square * t**2
-
-
 def by_trial(scores, linear, square, mean):
     """Scores of all places (columns, by rows of the grid) seen from all anchors (rows)."""
     table = np.zeros((scores.size, scores.size))
     cells = np.indices(scores.shape).reshape(scores.ndim, -1)
-    for axis, n in enumerate(scores.shape):
-        of_axis = costs(n, linear[axis], square[axis], mean[axis])
-        table += of_axis[cells[axis][:, None], cells[axis]]
+    for axis in range(scores.ndim):
+        t = cells[axis] - cells[axis][:, None] - mean[axis]
+        table += linear[axis] * t + square[axis] * t**2
     with np.errstate(invalid="ignore"):
         return scores.ravel() - table
 
@@ -75,16 +69,18 @@ def test_equals_trial_on_extreme_numbers(scores, linear, square, mean):
     check(np.array(scores), np.array([linear]), np.array([square]), np.array([mean]))
 
 
-def test_springs_that_hardly_bend():
-    for square in (5e-324, 1e-320, 1e-309, 1e-307):
-        check(np.zeros(5), np.array([1.0]), np.array([square]), np.array([0.0]))
-
-
-def test_ties_go_to_the_smallest_place():
+def test_ties_forbidden_grids_and_springs_that_hardly_bend():
     best, places = distance_transform(np.zeros(4), 1.0, mean=0.5)
     np.testing.assert_array_equal(places, [0, 1, 2, 3])
     np.testing.assert_array_equal(best, -0.25)
     assert distance_transform([[1, 0, 1]], 1.0)[1].tolist() == [[0, 0, 2]]
+    check(np.full((3, 2), -np.inf), np.zeros(2), np.ones(2), np.zeros(2))
+    for square in (5e-324, 1e-320, 1e-309, 1e-307):
+        check(np.zeros(5), np.array([1.0]), np.array([square]), np.array([0.0]))
+    scores = np.arange(6, dtype=np.int8).reshape(2, 3)
+    best = distance_transform(scores, 1)[0]
+    assert best.dtype == np.float64
+    np.testing.assert_array_equal(distance_transform(scores.tolist(), [1.0, 1.0])[0], best)
 
 
 def test_axes_are_those_of_the_scores():
@@ -97,19 +93,6 @@ def test_axes_are_those_of_the_scores():
     assert best[2, 3] == -(3 + 100)
     one_row = distance_transform(scores[4:5], 1.0, mean=[2, 0])[0]
     assert one_row[0, 3] == -4.0
-
-
-def test_a_forbidden_grid():
-    best, places = distance_transform(np.full((3, 2), -np.inf), 1.0)
-    assert np.isneginf(best).all()
-    assert (places == -1).all()
-
-
-def test_any_numbers_serve():
-    scores = np.arange(6, dtype=np.int8).reshape(2, 3)
-    best = distance_transform(scores, 1)[0]
-    assert best.dtype == np.float64
-    np.testing.assert_array_equal(distance_transform(scores.tolist(), [1.0, 1.0])[0], best)
 
 
 def test_time_is_linear():

@@ -171,15 +171,8 @@ def test_ties_give_the_smallest_states_from_the_roots_on():
     assert labels.tolist() == [[1, 0], [0, 0], [1, 1]] and scores.tolist() == [4, 3, 1]
 
 
-def test_an_impossible_tree_leaves_no_labelling_to_any_other():
-    nodes = np.array([[1.0, 2.0], [-np.inf, -np.inf], [3.0, 4.0]])
-    assert (tree_max_marginals(nodes, [[0, 2]], [0.5]) == -np.inf).all()
-    with pytest.raises(ValueError, match="no labelling of 3 nodes"):
-        tree_max_sum(nodes, [[0, 2]], [0.5])
-
-
-def test_a_tree_deeper_than_any_stack():
-    n = 20_000
+def test_large_trees():
+    n, rng = 20_000, np.random.default_rng(5)  # deeper than any stack
     edges = np.stack([np.arange(1, n), np.arange(n - 1)], axis=1)
     nodes = np.zeros((n, 2))
     nodes[-1, 1], nodes[7, 0] = 3.0, 0.25
@@ -188,20 +181,12 @@ def test_a_tree_deeper_than_any_stack():
     labels, scores = tree_top_k(nodes, edges, np.full(n - 1, 2.0), k=3)
     np.testing.assert_allclose(scores, 2.0 * (n - 1) + np.array([3.0, 1.25, 1.25]))
     assert labels[0].all() and not labels[1:, 7].any() and labels[:, -1].all()
-
-
-def test_a_star_with_many_leaves():
-    rng = np.random.default_rng(5)
+    # a star; what is lost: sums of different leaves, and 5 at the root
     leaves = rng.permutation(2000) + 1.0
     nodes = np.vstack([[5.0, 0.0], np.column_stack([leaves, np.zeros(2000)])])
     edges = np.stack([np.zeros(2000, dtype=int), np.arange(1, 2001)], axis=1)
     labels, scores = tree_top_k(nodes, edges, np.zeros(2000), k=6)
-    # what is lost: sums of different leaves, and 5 at the root
     np.testing.assert_allclose(scores[0] - scores, [0, 1, 2, 3, 3, 4])
-
-
-def test_probabilities_of_large_trees_and_scores():
-    rng = np.random.default_rng(0)
     edges = [(v, rng.integers(max(v - 3, 0), v)) for v in range(1, 10_000)]
     for scale in (1.0, 1e4):
         nodes, table = scale * rng.normal(size=(10_000, 3)), scale * rng.normal(size=(3, 3))

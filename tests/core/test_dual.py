@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.kernels import in_kernel_space
-from helpers.laws import start_run
+from helpers.laws import check_dual_point, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy, keeping
 from hypothesis import given, settings
@@ -23,13 +23,9 @@ from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 LAM = 0.1
+NAMES = ["step", "cached", "shift", "evict", "assign"]
 ACTIONS = st.lists(
-    st.tuples(
-        st.sampled_from(["step", "cached", "shift", "evict", "assign"]),
-        st.integers(0, 3),
-        st.integers(0, 6),
-        st.floats(0.0, 1.0),
-    ),
+    st.tuples(st.sampled_from(NAMES), st.integers(0, 3), st.integers(0, 6), st.floats(0.0, 1.0)),
     max_size=25,
 )
 
@@ -37,14 +33,15 @@ ACTIONS = st.lists(
 class Mirror:
     """Changes a dual point as a solver with a cache would, next to plain sums of all planes."""
 
-    def __init__(self, seed=0):
-        self.toy = chain_toy(seed, n=4, n_states=2, lengths=(1, 2, 3))
-        self.probe = DualProbe(self.toy.problem, DualState(self.toy.problem))
-        self.dual = self.probe.dual
-        self.alpha = [np.zeros(len(loss)) for loss in self.toy.pairs.loss]
+    def __init__(self):
+        self.toy = chain_toy(0, n=4, n_states=2, lengths=(1, 2, 3))
+        self.dual = DualState(self.toy.problem)
+        self.probe = DualProbe(self.toy.problem, self.dual)
+        self.rows, self.alpha = [], []
         for i, labels in enumerate(self.toy.pairs.labels):
-            truth = self.probe.truth(i)
-            self.alpha[i][[np.array_equal(states, truth) for states in labels]] = 1.0
+            self.rows.append({np.array(y, np.int32).tobytes(): k for k, y in enumerate(labels)})
+            self.alpha.append(np.zeros(len(labels)))
+            self.alpha[i][self.rows[i][np.array(self.probe.truth(i), np.int32).tobytes()]] = 1.0
 
     def plane(self, i, y):
         code = np.asarray(self.toy.pairs.labels[i][y], dtype=np.int32)
@@ -70,9 +67,7 @@ class Mirror:
         amount = weights[source] if fraction > 0.8 else fraction * weights[source]
         self.probe.shift(i, source + 1, target + 1, amount)
         for slot, change in ((source, -amount), (target, amount)):
-            labels = self.toy.pairs.labels[i]
-            y = next(y for y, s in enumerate(labels) if np.array_equal(s, code[slot]))
-            self.alpha[i][y] += change
+            self.alpha[i][self.rows[i][code[slot].tobytes()]] += change
         if fraction > 0.8 and source != target:
             assert planes_of(self.dual, i)[1][source] == 0.0
 
@@ -82,17 +77,13 @@ class Mirror:
         if not len(code):
             return
         slot %= len(code)
-        before, loss = self.probe.mix(i), mix_of(self.dual, i)[2]
         self.probe.evict(i, 1 + slot)
-        np.testing.assert_allclose(self.probe.mix(i), before, atol=1e-12)
         left, left_weights, _, left_rest = planes_of(self.dual, i)
-        assert mix_of(self.dual, i)[2] == pytest.approx(loss, abs=1e-12)
         assert self.probe.find(i, code[slot]) == -1
         assert left_rest == rest + weights[slot]
         assert len(left) == len(code) - 1
         for p, kept in enumerate(code):
-            if p != slot:
-                assert left_weights[self.probe.find(i, kept) - 1] == weights[p]
+            assert p == slot or left_weights[self.probe.find(i, kept) - 1] == weights[p]
 
     def assign(self, i, y):
         """Make the block one plane."""
@@ -103,41 +94,35 @@ class Mirror:
         self.alpha[i][y] = 1.0
 
     def check(self):
-        for i in range(self.toy.pairs.n):
-            code, weights, losses, rest = planes_of(self.dual, i)
-            assert (weights >= 0).all()
-            assert rest >= 0
-            assert weights.sum() + rest == pytest.approx(1.0, abs=1e-12)
-            assert len({row.tobytes() for row in code}) == len(code)
-            for row, loss in zip(code, losses, strict=True):
-                y = [row.tolist() == list(states) for states in self.toy.pairs.labels[i]]
-                assert loss == self.toy.pairs.loss[i][np.argmax(y)]
+        check_dual_point(self.toy, self.dual)
+        for i, (alpha, pairs) in enumerate(zip(self.alpha, self.rows, strict=True)):
+            code, _, losses, _ = planes_of(self.dual, i)
+            known = [self.toy.pairs.loss[i][pairs[row.tobytes()]] for row in code]
+            assert losses.tolist() == known
             mix = self.probe.mix(i)
             vector = self.toy.assemble(mix, i)
-            np.testing.assert_allclose(vector, self.alpha[i] @ self.toy.pairs.psi[i], atol=1e-12)
+            np.testing.assert_allclose(vector, alpha @ self.toy.pairs.psi[i], atol=1e-12)
             index, value, loss = mix_of(self.dual, i)
             assert len(set(index.tolist())) == len(index)
             np.testing.assert_allclose(mix[index], value, atol=1e-15)
-            assert loss == pytest.approx(self.alpha[i] @ self.toy.pairs.loss[i], abs=1e-12)
-
-    def run(self, actions):
-        for name, i, number, fraction in actions:
-            y = number % len(self.alpha[i])
-            if name in ("step", "cached"):
-                self.step(i, y, fraction, name == "cached")
-            elif name == "shift":
-                self.shift(i, number, number + 1, fraction)
-            elif name == "evict":
-                self.evict(i, number)
-            else:
-                self.assign(i, y)
-            self.check()
+            assert loss == pytest.approx(alpha @ self.toy.pairs.loss[i], abs=1e-12)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(ACTIONS)
 def test_weights_stay_on_the_simplex_and_mixes_follow(actions):
-    Mirror().run(actions)
+    mirror = Mirror()
+    for name, i, number, fraction in actions:
+        y = number % len(mirror.alpha[i])
+        if name in ("step", "cached"):
+            mirror.step(i, y, fraction, name == "cached")
+        elif name == "shift":
+            mirror.shift(i, number, number + 1, fraction)
+        elif name == "evict":
+            mirror.evict(i, number)
+        else:
+            mirror.assign(i, y)
+        mirror.check()
 
 
 def test_many_planes_grow_and_are_stored_once():
@@ -292,31 +277,16 @@ def test_change_lam(name, bounded, factor):
         np.testing.assert_array_equal(regularizer.coef(), old_w)
     else:
         np.testing.assert_allclose(regularizer.v, old_v / factor, rtol=1e-14)
-        for i, weights in enumerate(old_weights):
-            np.testing.assert_array_equal(planes_of(dual, i)[1], weights)
     for i in range(toy.pairs.n):
         _, weights, _, rest = planes_of(dual, i)
+        assert factor <= 1 or (weights == old_weights[i]).all()
         assert min(weights.min(), rest) >= 0
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
     # the dual value from scratch, and v is what the blocks say
-    loss = float(toy.pairs.c @ dual.losses())
-    value = regularizer.dual(np.asarray(regularizer.v)[: toy.pairs.d], loss)
+    v = np.asarray(regularizer.v)[: toy.pairs.d]
+    value = regularizer.dual(v, float(toy.pairs.c @ dual.losses()))
     assert value == pytest.approx(toy.dual(dual, factor * LAM, box), abs=1e-12)
-    v, _ = toy.dual_sum(dual, factor * LAM)
-    np.testing.assert_allclose(toy.flat(np.asarray(regularizer.v)[: toy.pairs.d]), v, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_rebuild_undoes_drift_only(name):
-    toy = TOYS[name](5, form="csr")
-    run = start_run(BCFW(averaging=False), toy, 0.01)
-    for _ in range(1000):
-        run.run_pass()
-    moved = run.weights()
-    run.dual.rebuild(run.regularizer)
-    np.testing.assert_allclose(run.weights(), moved, rtol=0, atol=1e-9 * np.abs(moved).max())
-    v, _ = toy.dual_sum(run.dual, 0.01)
-    np.testing.assert_allclose(toy.flat(run.weights()), v, atol=1e-12)
+    np.testing.assert_allclose(toy.flat(v), toy.dual_sum(dual, factor * LAM)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [*TOYS, "kernel chain", "kernel multiclass"])
@@ -352,17 +322,6 @@ def test_a_sum_that_fails_leaves_zero_and_the_next_one_is_right(name):
         np.testing.assert_allclose(vertices.sum(*every), total, rtol=0, atol=1e-14)
 
 
-def check_gram(toy, probe, i):
-    """Known inner products are those of the planes, assembled as weights; return how many."""
-    known, code = probe.gram(i), planes_of(probe.dual, i)[0]
-    planes = [probe.merged(i), *(probe.plane(i, row) for row in code)]
-    psi = np.array([toy.assemble(plane, i) for plane in planes[: len(known)]])
-    if len(known):
-        np.testing.assert_allclose(known, psi @ psi.T, atol=1e-12)
-        np.testing.assert_array_equal(known, known.T)
-    return len(known)
-
-
 @pytest.mark.parametrize(("name", "seed"), in_turn(TOYS, [0, 1]))
 def test_inner_products_survive_growth_and_evictions(name, seed):
     toy = TOYS[name](seed, n=4, n_states=4)
@@ -380,7 +339,14 @@ def test_inner_products_survive_growth_and_evictions(name, seed):
                 elif action == "evict" and n_planes:
                     # of those with and of those without known products
                     probe.evict(i, 1 + int(rng.integers(n_planes)))
-                most = max(most, check_gram(toy, probe, i))
+                # known ones are those of the planes, assembled as weights
+                known, code = probe.gram(i), planes_of(run.dual, i)[0]
+                planes = [probe.merged(i), *(probe.plane(i, row) for row in code)][: len(known)]
+                if planes:
+                    psi = np.array([toy.assemble(plane, i) for plane in planes])
+                    np.testing.assert_allclose(known, psi @ psi.T, atol=1e-12)
+                    np.testing.assert_array_equal(known, known.T)
+                most = max(most, len(planes))
     assert most >= (12 if name == "chain" else 4)
 
 

@@ -81,21 +81,6 @@ def test_objectives_and_another_lam(bounded):
     np.testing.assert_allclose(regularizer.coef(), np.clip(v / 4, *box) if bounded else v / 4)
 
 
-def test_dual_never_exceeds_primal_on_a_box():
-    """Weak duality at random points, which the formula with <v - w, w> must keep."""
-    toy, rng = TOYS["multiclass"](0), np.random.default_rng(3)
-    for _ in range(50):
-        box = random_box(rng, toy.pairs.d)
-        alpha = [rng.dirichlet(np.ones(len(loss))) for loss in toy.pairs.loss]
-        weighted = list(zip(toy.pairs.c, alpha, toy.pairs.psi, toy.pairs.loss, strict=True))
-        v = sum(c * a @ psi for c, a, psi, _ in weighted) / 0.1
-        loss = sum(c * a @ losses for c, a, _, losses in weighted)
-        regularizer = BoxRegularizer(0.1, *box)
-        other = np.clip(rng.normal(size=toy.pairs.d), *box)
-        for w in (regularizer.image(v), other):
-            assert regularizer.dual(v, loss) <= toy.pairs.primal(w, 0.1) + 1e-12
-
-
 @pytest.mark.parametrize("box", [None, (-0.2, 0.4)])
 def test_a_prior_moves_weights_and_objectives(box):
     """Primal and dual of w - prior, whatever lam; a prior can be replaced."""

@@ -22,24 +22,6 @@ TABLE[0, 2] = NODES[1, 1] = -np.inf
 WEIGHT = np.array([0.5, 2.0, 1.0])
 
 
-def chains(with_edges):
-    """A decoder of three sequences, and the tables of the edges of all."""
-    tables, parts, weights = np.tile(TABLE, (5, 1, 1)), {}, [TABLE.ravel()]
-    if with_edges:
-        # the second edge has no features: its table is that of all
-        features = RNG.normal(size=(5, 2))
-        features[1] = 0.0
-        coef = RNG.normal(size=(2, K, K))
-        tables = tables + np.tensordot(features, coef, 1)
-        edges = FeatureRows(csr_array(features))
-        parts = {"edges": edges, "edge_offsets": OFFSETS - np.arange(4)}
-        weights.append(coef.ravel())
-    feature_map = FeatureMap(no_features(8), OFFSETS, K, head=(K, K), **parts)
-    weights = with_spare(np.concatenate(weights))
-    given = {"nodes": NODES.ravel(), "first": OFFSETS[:-1]}
-    return Decoder(Given(feature_map, ChainStructure(feature_map), weights, **given)), tables
-
-
 def trees():
     """A decoder of three trees of one kind of edges, the last of which is a star."""
     ends = np.array([[0, 1], [1, 2], [2, 3], [0, 1], [0, 2]], dtype=np.int32)
@@ -63,16 +45,27 @@ def enumerate_block(i, edges, tables):
 
 @pytest.mark.parametrize("kind", ["chains", "edges", "trees"])
 def test_sums_over_labellings(kind):
+    """The marginals, scores and draws of chains are those of test_models too, but for pairs."""
+    tables, ends = np.tile(TABLE, (5, 1, 1)), [(0, 1), (1, 2), (2, 3), (0, 1), (1, 2)]
     if kind == "trees":
         decoder, ends = trees()
-        tables = np.tile(TABLE, (5, 1, 1))
     else:
-        decoder, tables = chains(kind == "edges")
-        ends = [(0, 1), (1, 2), (2, 3), (0, 1), (1, 2)]
+        weights, parts = [TABLE.ravel()], {}
+        if kind == "edges":
+            # the second edge has no features: its table is that of all
+            features, coef = RNG.normal(size=(5, 2)), RNG.normal(size=(2, K, K))
+            features[1] = 0.0
+            tables = tables + np.tensordot(features, coef, 1)
+            parts = {"edges": FeatureRows(csr_array(features))}
+            parts["edge_offsets"] = OFFSETS - np.arange(4)
+            weights.append(coef.ravel())
+        feature_map = FeatureMap(no_features(8), OFFSETS, K, head=(K, K), **parts)
+        weights = with_spare(np.concatenate(weights))
+        given = {"nodes": NODES.ravel(), "first": OFFSETS[:-1]}
+        decoder = Decoder(Given(feature_map, ChainStructure(feature_map), weights, **given))
     log_sums, marginals, pairs, expected = decoder.marginals(weight=WEIGHT)
-    counts, beyond = np.zeros((K, K)), 0.0
-    parts, best = [slice(0, 3), slice(3, 3), slice(3, 5)], []
-    for i, part in enumerate(parts):
+    counts, beyond, best, at_best = np.zeros((K, K)), 0.0, [], []
+    for i, part in enumerate([slice(0, 3), slice(3, 3), slice(3, 5)]):
         labels, scores = enumerate_block(i, ends[part], tables[part])
         p = np.exp(scores - logsumexp(scores))
         np.testing.assert_allclose(log_sums[i], logsumexp(scores))
@@ -85,10 +78,10 @@ def test_sums_over_labellings(kind):
             counts += WEIGHT[i] * q
             beyond += WEIGHT[i] * q[q > 0] @ (table[q > 0] - TABLE[q > 0])
         best.append(labels[scores.argmax()])
+        at_best.append(scores.max())
     np.testing.assert_allclose(pairs.reshape(K, K), counts, atol=1e-12)
     np.testing.assert_allclose(expected, beyond, atol=1e-12)
     np.testing.assert_array_equal(decoder.best(), np.concatenate(best))
-    at_best = [enumerate_block(i, ends[p], tables[p])[1].max() for i, p in enumerate(parts)]
     np.testing.assert_allclose(decoder.scores(np.concatenate(best)), at_best)
     drawn = decoder.sample(np.random.default_rng(1).uniform(size=(20_000, 8)))
     fraction = (drawn[:, :, np.newaxis] == np.arange(K)).mean(axis=0)

@@ -25,44 +25,29 @@ def test_split_and_join_are_inverse(n_states, n_features, with_start):
     w = np.arange(float(layout.n_weights))
     blocks = layout.split(w)
     assert {name: block.shape for name, block in blocks.items()} == shapes
+    # views: the weights of one feature for all states are neighbours
+    assert all(np.shares_memory(block, w) for block in blocks.values())
+    flat = [block.T.ravel() if name == "coef" else block.ravel() for name, block in blocks.items()]
+    np.testing.assert_array_equal(np.concatenate(flat), w)
     np.testing.assert_array_equal(layout.join(blocks), w)
     copies = {name: np.ascontiguousarray(block) for name, block in blocks.items()}
     np.testing.assert_array_equal(layout.join(copies), w)
 
 
-def test_places():
-    blocks = LAYOUT.split(np.arange(12.0))
-    # the weights of one feature for all states are neighbours
-    assert blocks["coef"].tolist() == [[0, 2, 4], [1, 3, 5]]
-    assert blocks["transitions"].tolist() == [[6, 7], [8, 9]]
-    assert blocks["start"].tolist() == [10, 11]
-    assert LAYOUT.n_weights == 12
-
-
-def test_split_gives_views():
-    w = np.zeros(12)
-    LAYOUT.split(w)["coef"][1, 2] = 7.0
-    assert w[5] == 7.0
-
-
-def test_bounds_over_all_weights():
+def test_bounds_over_all_weights_and_by_block():
     assert LAYOUT.bounds(None) is None
-    for bounds in [(-1, 2.5), [-1, 2.5], (np.full(12, -1), np.float64(2.5))]:
-        lower, upper = LAYOUT.bounds(bounds)
-        assert (lower == -1).all() and (upper == 2.5).all()
-    lower, upper = LAYOUT.bounds((None, 0))
-    assert (lower == -INF).all() and (upper == 0).all()
-    lower, upper = LAYOUT.bounds((0.5, 0.5))
-    assert (lower == upper).all()
-
-
-def test_bounds_by_block_have_the_shape_of_the_block():
     coef = np.array([[0.0, 1, 2], [3, 4, 5]])
-    lower, upper = LAYOUT.bounds({"coef": (coef, None), "start": (None, [1, 2])})
-    np.testing.assert_array_equal(LAYOUT.split(lower)["coef"], coef)
-    assert (LAYOUT.split(lower)["transitions"] == -INF).all()
-    assert LAYOUT.split(upper)["start"].tolist() == [1, 2]
-    assert (upper[:10] == INF).all()
+    by_block = {"coef": (coef, None), "start": (None, [1, 2])}
+    for bounds, lower, upper in [
+        ((-1, 2.5), -1, 2.5),
+        ([-1, 2.5], -1, 2.5),
+        ((np.full(12, -1), np.float64(2.5)), -1, 2.5),
+        ((None, 0), -INF, 0),
+        ((0.5, 0.5), 0.5, 0.5),
+        (by_block, [0, 3, 1, 4, 2, 5] + [-INF] * 6, [INF] * 10 + [1, 2]),
+    ]:
+        found = LAYOUT.bounds(bounds)
+        np.testing.assert_array_equal(found, [np.full(12, lower), np.full(12, upper)])
 
 
 NAN = np.full(12, 0.0)
@@ -91,13 +76,8 @@ def test_wrong_bounds():
             LAYOUT.bounds(bounds)
 
 
-def layout_with(own_bounds):
-    layout = WeightLayout(coef=(2,))
-    layout.own_bounds = own_bounds
-    return layout
-
-
 def test_bounds_are_those_of_model_and_user():
+    layout = WeightLayout(coef=(2,))
     for own, user, expected in [
         (None, None, None),
         (None, (0, 2), ([0, 0], [2, 2])),
@@ -105,7 +85,8 @@ def test_bounds_are_those_of_model_and_user():
         ([[0, -1], 1], (-0.5, [3, 0.5]), ([0, -0.5], [1, 0.5])),
         ((-1, 1), {"coef": (None, 0)}, ([-1, -1], [0, 0])),
     ]:
-        box = layout_with(own).bounds(user)
+        layout.own_bounds = own
+        box = layout.bounds(user)
         assert (box is None) == (expected is None)
         if box is not None:
             np.testing.assert_array_equal(box, expected)
@@ -116,8 +97,9 @@ def test_bounds_are_those_of_model_and_user():
         ((1, 0), None, "own bounds are wrong: bounds: the lower bound 1"),
         ((0, 1), ([0, 2], None), r"bounds leave nothing of the model's own at weight 1: \[2"),
     ]:
+        layout.own_bounds = own
         with pytest.raises(ValueError, match=match):
-            layout_with(own).bounds(user)
+            layout.bounds(user)
 
 
 def test_shapes_of_blocks():

@@ -97,9 +97,7 @@ TRANSITIONS = [
     ({"transitions": np.diag([0, NAN, 0])}, r"transitions\[1, 1\] is nan, expected a number or"),
     ({"transitions": np.diag([0, 0, INF])}, r"transitions\[2, 2\] is inf, expected a number or"),
 ]
-NOTHING = [
-    ({"nodes": [[0, 1, 2], [-INF] * 3, [0, 1, 2]]}, "no labelling of 3 nodes is allowed"),
-]
+NOTHING = [({"nodes": [[0, 1, 2], [-INF] * 3, [0, 1, 2]]}, "no labelling of 3 nodes is allowed")]
 FORBIDDEN = [({"transitions": np.full((3, 3), -INF)}, "no labelling of 3 nodes is allowed")]
 EDGES = [
     ({"edges": None}, "edges and pairwise go together, but edges is None"),

@@ -5,7 +5,7 @@ import pytest
 from helpers.laws import binding_box, check_optimum, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import FIRST, TOYS, bind_rows, rebind, with_columns
+from helpers.toys import FIRST, TOYS, rebind
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
@@ -189,44 +189,3 @@ def test_a_weight_of_k_is_k_copies_and_none_is_removal(name):
         solution = solve("pairwise", t, tol=5e-3, max_iter=1000)
         assert solution.dual - 1e-9 <= optimum <= solution.primal + 1e-9
         assert solution.gap <= 5e-3 * max(solution.unit, 1.0)
-
-
-def test_scaled_weights_change_nothing():
-    base = np.array([1.0, 2.0, 4.0, 1.0, 0.5, 8.0])
-    toys = [TOYS["chain"](44, n=6, weights=weights) for weights in (base, 4.0 * base)]
-    for solver in ("plain", "fw", "ssg"):
-        np.testing.assert_array_equal(*(solve(solver, toy).w for toy in toys))
-
-
-@every_pair(name=TOYS, form=["dense", "csr"], solver=["plain", "fw", "ssg"])
-def test_reordered_features_give_reordered_weights(name, form, solver):
-    toy, order = make(name, form), np.array([2, 0, 1])
-    truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]
-    other = rebind(name, [with_columns(x, order) for x in toy.X], truths, 3, form)
-    one, two = (t.layout.split(solve(solver, t).w) for t in (toy, other))
-    for key, block in one.items():
-        of_features = key.endswith("coef") and block.shape[-1] == len(order)
-        np.testing.assert_allclose(
-            two[key], block[..., order] if of_features else block, atol=1e-10
-        )
-
-
-def test_relabelled_classes_have_the_same_optimum():
-    toy, order = make("multiclass"), np.array([1, 2, 0])
-    truths = [order[int(found[0])] for found in toy.pairs.labels]
-    other = bind_rows(np.array(toy.X), truths, 3)
-    one, two = (solve("pairwise", t, tol=1e-3, max_iter=1000) for t in (toy, other))
-    assert max(one.dual, two.dual) <= min(one.primal, two.primal) + 1e-12
-    w = toy.layout.split(one.w)
-    renamed = {key: block[np.argsort(order)] for key, block in w.items()}
-    value = other.pairs.primal(other.flat(other.layout.join(renamed)), LAM)
-    assert value == pytest.approx(one.primal, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_dense_and_csr_take_the_same_steps(name):
-    csr = make(name, "csr")
-    dense = rebind(name, csr.X, [ProblemProbe(csr.problem).truth(i) for i in range(6)], 3)
-    for solver in ("plain", "fw", "ssg"):
-        one, two = (solve(solver, t, max_iter=20).w for t in (dense, csr))
-        np.testing.assert_allclose(one, two, atol=1e-11)

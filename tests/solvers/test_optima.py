@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers.paper import dual_value
 from helpers.real_data import load_ocr_letters, load_usps
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
-from sskit_probes.core_probe import mix_of
 
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.core.problem import block_weights
-from sskit.core.regularizer import Regularizer
-from sskit.inputs.ragged import stack_sequences
 from sskit.models.chain.model import ChainModel
-from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.realdata
 
@@ -53,25 +47,6 @@ def primal_of_chains(X, y, lam, coef, transitions, start, end):
     return lam / 2 * squares + hinge / len(X)
 
 
-def dual_of_chains(X, dual, lam, n_states):
-    """D of a dual point whose statistics stand where the chain model documents them."""
-    stride, n = -(-n_states // 8) * 8, len(X)
-    coef, table = np.zeros((n_states, X[0].shape[1])), np.zeros((n_states, stride))
-    start, end, loss = np.zeros(n_states), np.zeros(n_states), 0.0
-    for i, x in enumerate(X):
-        index, value, block_loss = mix_of(dual, i)
-        q = np.zeros((n_states + len(x), stride))
-        q.reshape(-1)[index] = value
-        nodes = q[n_states:, :n_states]
-        coef += nodes.T @ x
-        table += q[:n_states]
-        start += nodes[0]
-        end += nodes[-1]
-        loss += block_loss
-    parts = [coef.ravel(), table[:, :n_states].ravel(), start, end]
-    return dual_value(np.concatenate(parts) / (lam * n), loss / n, lam)
-
-
 @pytest.mark.parametrize(
     ("lam", "solver"), [*((lam, "auto") for lam in OCR_OPTIMA), (0.1, "one_slack"), (0.1, "sparse")]
 )
@@ -92,28 +67,6 @@ def test_tagger_brackets_the_optimum_of_ocr(words, lam, solver, monkeypatch):
     weights = tagger.coef_, tagger.transitions_, tagger.start_, tagger.end_
     value = primal_of_chains(words.data, words.target, lam, *weights)
     assert tagger.primal_objective_ == pytest.approx(value, abs=1e-10)
-
-
-@pytest.mark.parametrize("lam", OCR_OPTIMA)
-def test_gap_on_ocr_is_primal_less_dual(words, lam):
-    stacked = stack_sequences(words.data)
-    lengths, n = stacked.lengths, len(stacked)
-    model = ChainModel(129, 26)
-    cost = np.repeat(1.0 / lengths, lengths)
-    problem = model.bind(stacked, np.concatenate(words.target), cost, block_weights(n))
-    assert problem.n_weights == 4082
-    solution = BCFW(averaging=False).solve(
-        problem, Regularizer(lam, problem.n_weights), tol=OCR_TOL[lam], max_iter=300,
-        random_state=0,
-    )  # fmt: skip
-    blocks = model.layout.split(solution.w)
-    primal = primal_of_chains(words.data, words.target, lam, *blocks.values())
-    dual = dual_of_chains(words.data, solution.fit.run.dual, lam, 26)
-    assert solution.primal == pytest.approx(primal, abs=1e-10)
-    assert solution.dual == pytest.approx(dual, abs=1e-10)
-    assert solution.gap == pytest.approx(primal - dual, abs=1e-10)
-    assert dual <= OCR_OPTIMA[lam][1]
-    assert primal >= OCR_OPTIMA[lam][0]
 
 
 @pytest.mark.slow

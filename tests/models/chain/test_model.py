@@ -76,23 +76,6 @@ def test_a_beam_is_exact_if_wide_and_allowed_if_narrow():
             assert rules(3)[0][y[:-1], y[1:]].all()
 
 
-def test_tables_and_triples_of_which_only_the_sum_counts():
-    """One constant feature is the table of transitions; without triples it is the first order."""
-    X, offsets = np.random.default_rng(0).normal(size=(10, 3)), np.array([0, 1, 3, 7, 10])
-    stacked, plain = RaggedArray(X, offsets), ChainModel(3, 3)
-    w = np.random.default_rng(1).normal(size=plain.layout.n_weights)
-    one, blocks = plain.decoder(stacked, w), dict(plain.layout.split(w))
-    table = blocks["transitions"]
-    for model, further, edges in [
-        (ChainModel(3, 3, n_edge_features=1),
-         {"transitions": 0 * table, "edge_coef": table[None]}, {"edges": np.ones((6, 1))}),
-        (ChainModel(3, 3, order=2), {"triples": np.zeros((3, 3, 3))}, {}),
-    ]:  # fmt: skip
-        other = model.decoder(stacked, model.layout.join(blocks | further), **edges)
-        np.testing.assert_array_equal(other.best(), one.best())
-        np.testing.assert_allclose(other.max_marginals(), one.max_marginals(), rtol=1e-12)
-
-
 def test_too_many_tables_are_refused():
     values, given = np.zeros((2_000, 1)), (np.zeros(2_000), np.ones(2_000), np.ones(1))
     for model, edges, message in [

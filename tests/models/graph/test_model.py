@@ -5,21 +5,12 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.graphs import (
-    enumerate_graphs,
-    graph_feature,
-    grid_edges,
-    labelling_score,
-    small_graphs,
-)
-from helpers.qp import solve_primal
+from helpers.graphs import graph_feature, grid_edges, labelling_score, small_graphs
 
 from sskit.core.problem import block_weights
-from sskit.core.regularizer import BoxRegularizer
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import default_lam, node_costs, node_scale
 from sskit.models.graph.model import AttractiveModel, GraphModel
-from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -31,11 +22,6 @@ def bound(graphs, y, n_states, kind=AttractiveModel, **options):
     model = kind(batch.n_features, batch.n_edge_features, n_states, **options)
     cost = node_costs("hamming", labels, labelled, n_states, None, batch.n_nodes)
     return model, model.bind(batch, labels, cost, labelled, block_weights(len(graphs)))
-
-
-def flat(layout, w):
-    """Weights block by block, by rows, as graph_feature has them."""
-    return np.concatenate([block.ravel() for block in layout.split(w).values()])
 
 
 def feasible(rng, layout, scale=1.0):
@@ -88,20 +74,6 @@ def test_tables_have_a_bound():
     assert n_best >= 39
 
 
-def test_expansion_trains_to_nearly_the_optimum_and_says_that_it_is_not_exact():
-    rng = np.random.default_rng(5)
-    graphs, y = small_graphs(rng, 6, 3, 1, 3, max_nodes=4)
-    model, problem = bound(graphs, y, 3)
-    box = model.layout.bounds(None)
-    solution = BCFW().solve(
-        problem, BoxRegularizer(0.1, *box), tol=1e-2, max_iter=2000, random_state=0
-    )
-    pairs = enumerate_graphs(graphs, y, 3, block_weights(6))
-    _, optimum = solve_primal(pairs, 0.1, [flat(model.layout, side) for side in box])
-    assert not solution.certified
-    assert pairs.primal(flat(model.layout, solution.w), 0.1) <= optimum + 2e-2
-
-
 @pytest.mark.parametrize("n_states", [2, 3])
 def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
     rng = np.random.default_rng(7)
@@ -132,22 +104,6 @@ def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
             found.append([*probe.scatter(i, psi), loss, probe.sqnorm(i, psi), psi @ theta])
         for other in found[1:]:
             np.testing.assert_allclose(found[0], other, rtol=1e-12, atol=1e-12)
-
-
-def test_curvature_with_and_without_gram_matrices():
-    """Graphs of many nodes and few features go through the features: one number."""
-    rng = np.random.default_rng(8)
-    x, ends = rng.normal(size=(40, 3)), np.stack([np.arange(39), np.arange(1, 40)], axis=1)
-    y = [rng.integers(2, size=40)]
-    narrow = bound([(x, ends, None)], y, 2)[1]
-    wide = bound([(np.hstack([x, np.zeros((40, 60))]), ends, None)], y, 2)[1]
-    assert narrow.n_weights == 7 and wide.n_weights == 127
-    for seed in range(5):
-        psi = np.zeros(narrow.max_statistics)
-        psi[: 40 * 8].reshape(40, 8)[:, :2] = np.random.default_rng(seed).normal(size=(40, 2))
-        psi[40 * 8 :] = np.random.default_rng(seed).normal(size=39)
-        one, two = (ProblemProbe(problem).sqnorm(0, psi) for problem in (narrow, wide))
-        assert one == pytest.approx(two, rel=1e-12)
 
 
 def test_own_bounds_meet_those_of_the_user():

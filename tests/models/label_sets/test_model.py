@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.label_sets import random_forest, random_model, set_scores
 from helpers.models import EDGES, FULL, HIERARCHIES, NONE, TREE
-from helpers.multilabel import ONE, all_sets
+from helpers.multilabel import all_sets
 from helpers.toys import multilabel_toy
 from sskit_probes.factor_probe import FactorProbe
 
@@ -24,18 +24,6 @@ def test_contract_of_few_and_many_labels():
         ends = np.stack([np.arange(n_labels - 1), np.arange(1, n_labels)], axis=1)
         model = PairwiseModel(3, n_labels, ends.astype(np.int32), True)
         check_problem(model.bind(X, truths, np.ones(n_labels), block_weights(5)), 0)
-
-
-def test_fractions_are_planes():
-    toy = multilabel_toy(0, inference="lp")
-    probe = ProblemProbe(toy.problem)
-    truth = np.array(probe.truth(0))
-    labels = truth[:3] // ONE
-    code = np.array([ONE // 2] * 3 + [0, ONE // 2, 0], dtype=np.int32)
-    psi = probe.plane(0, code)
-    np.testing.assert_array_equal(psi[8:11], labels - 0.5)
-    np.testing.assert_array_equal(psi[:3], truth[3:] / ONE - [0.0, 0.5, 0.0])
-    assert np.count_nonzero(psi) <= 6
 
 
 def test_rounding_climbs_and_drops_what_gains_nothing():

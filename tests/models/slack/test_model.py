@@ -112,17 +112,12 @@ def test_which_losses_count():
 
 
 def test_parameters():
-    for parameters, pattern in [
-        ({"search": "best"}, "'search' parameter.*'best'"),
-        ({"search": None}, "'search' parameter"),
-        ({"tol": -0.1}, "'tol' parameter.*-0.1"),
-        ({"tol": np.nan}, "'tol' parameter.*nan"),
-        ({"tol": "0"}, "'tol' parameter.*'0'"),
-        ({"max_queries": 0}, "'max_queries' parameter.*0"),
-        ({"max_queries": 2.5}, "max_queries.*2.5"),
-    ]:
-        with pytest.raises(ValueError, match=pattern):
-            SlackRescaling(**parameters).check()
+    for name, values in {
+        "search": ["best", None], "tol": [-0.1, np.nan, "0"], "max_queries": [0, 2.5],
+    }.items():  # fmt: skip
+        for value in values:
+            with pytest.raises(ValueError, match=f"'{name}' parameter.*{value}"):
+                SlackRescaling(**{name: value}).check()
     rescaling = SlackRescaling("angular", tol=0.1, max_queries=7)
     assert clone(rescaling).get_params() == rescaling.get_params()
 

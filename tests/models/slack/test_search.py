@@ -46,21 +46,6 @@ def test_searches_find_what_they_promise_and_keep_their_bounds():
         assert rescaled(problem, name, tol, limit).exact == exact
 
 
-def test_bisecting_sees_the_upper_hull():
-    """Where the maximum is a vertex of the hull with the least bound it is found."""
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        m = int(rng.integers(2, 20))
-        angle = np.sort(rng.uniform(0.0, np.pi / 2, size=m))
-        g, h = np.sin(angle), np.cos(angle)  # all of them are vertices
-        problem = points(np.concatenate([[0.0], g]))
-        asked = rescaled(problem, "bisecting", 0.0, NO_LIMIT)
-        _, best, bound, n_queries = search(asked, np.concatenate([[0.0], h - 1.0]))
-        assert best <= (g * h).max() * (1 + 1e-9) <= bound * (1 + 1e-8)
-        assert best >= 0.8 * (g * h).max()
-        assert n_queries <= 20
-
-
 def test_theorem_1():
     """Three labels, two of which hide the one that is best by far from all lambda-oracles."""
     M = 10.0

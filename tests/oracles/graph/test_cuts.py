@@ -2,13 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import (
-    exhaustive,
-    grid_edges,
-    labelling_score,
-    random_potentials,
-    tables_of,
-)
+from helpers.graphs import exhaustive, grid_edges, labelling_score, random_potentials, tables_of
 from hypothesis import given
 from hypothesis import strategies as st
 from sskit_probes.graph_probe import improve_labelling

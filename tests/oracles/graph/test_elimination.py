@@ -5,8 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from helpers.graphs import exhaustive, grid_edges, tables_of
-from hypothesis import given
-from hypothesis import strategies as st
 from sskit_probes.graph_probe import induced_width, takes_elimination, topologies_of
 
 from sskit.oracles import elimination
@@ -32,21 +30,6 @@ def test_widths():
         assert induced_width(len(names), np.concatenate([turned, turned[::-1]])) == size - 1
     clique = np.array(list(itertools.combinations(range(12), 2)))
     assert induced_width(12, clique) == 11
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_k_trees_have_width_k(seed):
-    rng = np.random.default_rng(seed)
-    width = int(rng.integers(1, 6))
-    cliques = [list(range(width))]
-    edges = list(itertools.combinations(range(width), 2))
-    n_nodes = width + int(rng.integers(1, 20))
-    for v in range(width, n_nodes):
-        clique = cliques[rng.integers(len(cliques))]
-        edges += [(v, u) for u in clique]
-        cliques += [[*(w for w in clique if w != u), v] for u in clique]
-    names = rng.permutation(n_nodes)
-    assert induced_width(n_nodes, rng.permuted(names[np.array(edges)], axis=1)) == width
 
 
 def test_cliques():

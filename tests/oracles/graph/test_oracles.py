@@ -211,14 +211,12 @@ def test_attractive_grids_of_two_states():
 )
 def test_forms_of_pairwise(oracle, n_states):
     """Numbers are tables with a diagonal, and one table is the same for each edge."""
-    rng = np.random.default_rng(1)
+    rng, edges = np.random.default_rng(1), grid_edges(3, 4)
     for _ in range(20):
-        edges = grid_edges(3, 4)
         if oracle is tree_max_sum:
             edges = random_forest(rng, 12, 11)
         nodes = rng.integers(-9, 9, size=(12, n_states))
-        gains = rng.integers(0, 5, size=len(edges))
-        one = np.eye(n_states) * 3.0
+        gains, one = rng.integers(0, 5, size=len(edges)), np.eye(n_states) * 3.0
         if oracle not in (graphcut, expansion):
             one = rng.normal(size=(n_states, n_states))
         for form, tables in (
@@ -227,8 +225,7 @@ def test_forms_of_pairwise(oracle, n_states):
         ):
             found, expected = oracle(nodes, edges, form), oracle(nodes, edges, tables)
             assert found[1:] == pytest.approx(expected[1:])
-            if oracle is not trws or form is one:
-                assert found[0].tolist() == expected[0].tolist()
+            assert oracle is trws and form is gains or found[0].tolist() == expected[0].tolist()
 
 
 @pytest.mark.parametrize("oracle", [graphcut, expansion, elimination, qpbo, trws])

@@ -117,16 +117,3 @@ def reference_bound(nodes, edges, tables, n_sweeps):
                         messages[e, u] = messages[e, u] - messages[e, u].max()
             best = min(best, bound)
     return best
-
-
-@given(SEEDS)
-def test_order_of_edges_and_states(seed):
-    rng = np.random.default_rng(seed)
-    nodes, edges, tables = random_potentials(rng, "tables")
-    bound = trws(nodes, edges, tables, tol=0)[2]
-    order, states = rng.permutation(len(edges)), rng.permutation(nodes.shape[1])
-    turned = rng.random(len(edges)) < 0.5
-    others = tables[:, states][:, :, states]
-    others = np.where(turned[:, None, None], others.transpose(0, 2, 1), others)[order]
-    ends = np.where(turned[:, None], edges[:, ::-1], edges)[order]
-    assert trws(nodes[:, states], ends, others, tol=0)[2] == pytest.approx(bound, abs=1e-9)

@@ -2,13 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.label_sets import (
-    all_sets,
-    random_forest,
-    random_model,
-    relaxed_optimum,
-    set_scores,
-)
+from helpers.label_sets import all_sets, random_forest, random_model, relaxed_optimum, set_scores
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,14 +6,7 @@ from helpers.segments import all_scores, random_scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sskit.oracles import (
-    chain_marginals,
-    segment_marginals,
-    segment_max_marginals,
-    segment_max_sum,
-    segment_top_k,
-    viterbi,
-)
+from sskit.oracles import segment_marginals, segment_max_marginals, segment_max_sum, segment_top_k
 
 SIZES = [(1, 1, 1), (1, 3, 2), (4, 1, 3), (5, 2, 3), (4, 3, 6), (6, 2, 2), (3, 9, 2)]
 
@@ -64,21 +57,6 @@ def check_all_oracles(scores, size):
     assert total == pytest.approx(log_partition)
     np.testing.assert_allclose(marginals, fractions, atol=1e-12)
     np.testing.assert_allclose(segments, by_segment, atol=1e-12)
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), n_tokens=st.integers(1, 30), n_states=st.integers(1, 12))
-def test_segments_of_one_token_are_a_chain(seed, n_tokens, n_states):
-    rng = np.random.default_rng(seed)
-    nodes, table = rng.normal(size=(n_tokens, n_states)), rng.normal(size=(n_states, n_states))
-    segments, score = segment_max_sum(nodes, table, np.zeros((n_states, 1)))
-    labels, best = viterbi(nodes, table)
-    assert [k for _, _, k in segments] == labels.tolist()
-    assert score == pytest.approx(best)
-    log_partition, marginals = segment_marginals(nodes, table, np.zeros((n_states, 1)))
-    expected, fractions = chain_marginals(nodes, table)
-    assert log_partition == pytest.approx(expected)
-    np.testing.assert_allclose(marginals, fractions, atol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)

@@ -118,28 +118,6 @@ def test_probabilities(form, scale, forbid):
         assert len(tree_marginals(*problem)) == 2
 
 
-def test_order_direction_and_form_of_edges_change_nothing():
-    rng = np.random.default_rng(6)
-    for k in range(120):
-        form, n_states = FORMS[k % 3], (1, 2, 5, 9)[k % 4]
-        nodes, edges, pairwise = random_problem(rng, form, 12, n_states)
-        tables = tables_of(edges, pairwise, n_states)
-        order = rng.permutation(len(edges))
-        others = nodes, edges[order, ::-1], tables.transpose(0, 2, 1)[order]
-        labels, score = tree_max_sum(nodes, edges, pairwise)
-        for other in ((nodes, edges, tables), others):
-            found = tree_max_sum(*other)
-            np.testing.assert_array_equal(found[0], labels)
-            assert found[1] == pytest.approx(score, abs=1e-10)
-            np.testing.assert_allclose(
-                tree_max_marginals(*other), tree_max_marginals(nodes, edges, pairwise),
-                rtol=0, atol=1e-10,
-            )  # fmt: skip
-        found, values = tree_top_k(nodes, edges, pairwise, k=3)
-        np.testing.assert_array_equal(found[0], labels)
-        assert values[0] == pytest.approx(score, abs=1e-12)
-
-
 @pytest.mark.parametrize("n_states", [1, 2, 7, 8, 9, 26, 45])
 def test_chains_are_trees(n_states):
     rng = np.random.default_rng(n_states)

@@ -46,36 +46,27 @@ def truth_of(problem, i):
 @pytest.mark.parametrize("steps", ["pairwise", "fw"])
 def test_moved_points_are_dual_points_of_the_new_problem(steps, allowed):
     problem, labels = make_problem(allowed)
-    solver = BCFW(steps=steps, cache=True)
-    solution = solver.solve(problem, Regularizer(LAM, problem.n_weights), tol=0.05, random_state=0)
-    point = solution.fit.save()
+    solver, regularizer = BCFW(steps=steps, cache=True), Regularizer(LAM, problem.n_weights)
+    point = solver.solve(problem, regularizer, tol=0.05, random_state=0).fit.save()
     new = problem.with_truth(completed(labels, allowed))
-    moved = change_truths(point.blocks, new, problem)
-    dual, probe = DualState(new), DualProbe(new, DualState(new))
-    restore(dual, moved)
+    dual = DualState(new)
+    restore(dual, change_truths(point.blocks, new, problem))
+    probe = DualProbe(new, dual)
     for i in range(new.n_blocks):
         codes, weights, losses, aggregate = planes_of(dual, i)
         assert len(np.unique(codes, axis=0)) == len(codes)
         assert weights.sum() + aggregate == pytest.approx(1.0)
-        index, value, loss = mix_of(dual, i)
-        mix = np.zeros(new.max_statistics)
-        np.add.at(mix, index, value)
-        expected = sum(w * probe.plane(i, code) for w, code in zip(weights, codes, strict=True))
-        before, after = truth_of(problem, i), truth_of(new, i)
-        if (before != after).any():
-            np.testing.assert_allclose(mix, np.asarray(expected) + 0 * mix, atol=1e-12)
-            assert loss == pytest.approx(weights @ losses)
-        for code in codes:
-            truth = truth_of(new, i)
-            wrong = (code != truth) & ~HIDDEN[OFFSETS[i] : OFFSETS[i + 1]]
-            assert allowed is None or all(
-                allowed[a, b] for a, b in zip(code, code[1:], strict=False)
-            )
-            assert losses[codes.tolist().index(code.tolist())] == pytest.approx(wrong.sum())
+        truth = truth_of(new, i)
+        if (truth_of(problem, i) != truth).any():
+            planes = np.array([probe.plane(i, code) for code in codes])
+            np.testing.assert_allclose(probe.mix(i), weights @ planes, atol=1e-12)
+            assert mix_of(dual, i)[2] == pytest.approx(weights @ losses)
+        wrong = (codes != truth) & ~HIDDEN[OFFSETS[i] : OFFSETS[i + 1]]
+        np.testing.assert_allclose(losses, wrong.sum(axis=1))
+        assert allowed is None or allowed[codes[:, :-1], codes[:, 1:]].all()
     regularizer = Regularizer(LAM, new.n_weights)
     dual.rebuild(regularizer)
-    gaps = make_pool(new).evaluate(regularizer.w, dual).gaps()
-    assert (gaps >= -1e-12).all()
+    assert (make_pool(new).evaluate(regularizer.w, dual).gaps() >= -1e-12).all()
     # the same truths leave all as it is
     same = change_truths(point.blocks, problem, problem)
     for name, array in point.blocks.items():

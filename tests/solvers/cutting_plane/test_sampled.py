@@ -10,13 +10,10 @@ from helpers.laws import LAM, binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import TOYS, chain_toy, multiclass_toy
-from sklearn.datasets import make_moons
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.models.kernel.functions import Kernel
-from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status, Tolerance
 from sskit.solvers.cutting_plane.one_slack import draw, exact_cut, linear_cut
@@ -147,20 +144,6 @@ def test_mistakes_that_cost_nothing_and_bounds(cuts):
     assert toy.pairs.primal(w, 0.1) <= optimum + 0.05 * solution.unit
 
 
-@pytest.mark.parametrize("cuts", KINDS)
-def test_small_samples_come_within_the_stated_slack(cuts):
-    """The theorems, whose bound is not small, and what it is in truth, which is."""
-    toy, lam, tol, size, excess = multiclass_toy(3, n=40), 0.5, 0.02, 200, []
-    _, optimum = solve_primal(toy.pairs, lam)
-    largest = max(np.linalg.norm(psi, axis=1).max() for psi in toy.pairs.psi)
-    for seed in range(5):
-        solution = solve(toy, cuts, lam, cut_size=size, tol=tol, random_state=seed)
-        excess.append(toy.pairs.primal(toy.flat(solution.w), lam) - optimum)
-        bound = tol + 2 * largest * np.sqrt(np.log(solution.n_iter / 0.01) / (lam * size))
-        assert -1e-9 <= excess[-1] <= bound
-    assert np.mean(excess) <= 0.1
-
-
 # ---- kernel spaces ---------------------------------------------------------------------------
 
 
@@ -190,37 +173,6 @@ def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
     assert plain.n_oracle_calls == found.n_oracle_calls
     w = linear_weights(space.layout, space.problem, found.w, toy)
     np.testing.assert_allclose(w, toy.flat(plain.w), atol=1e-6)
-
-
-@pytest.mark.usefixtures("exact_programs")
-@pytest.mark.parametrize(
-    # in a part of a kernel space searches begin anew: there only exact ones find the same
-    ("name", "search", "cuts"),
-    [("chain", "bisecting", "linear"), *(("multiclass", "exact", cuts) for cuts in KINDS)],
-)
-def test_slack_rescaling_in_a_kernel_space(name, search, cuts):
-    space = KernelToy(name, SPACES[name](7, n=6), LINEAR)
-    for toy in (space.toy, space):
-        toy.problem = SlackRescaling(search).wrap(toy.problem)
-    plain, found = (solve(t, cuts, cut_size=20, tol=0.0, max_iter=6) for t in (space.toy, space))
-    assert plain.primal == pytest.approx(found.primal, abs=1e-8)
-    assert plain.dual == pytest.approx(found.dual, abs=1e-8)
-    assert found.n_oracle_calls > 0
-
-
-@pytest.mark.parametrize("cuts", KINDS)
-@pytest.mark.parametrize("name", SPACES)
-def test_values_and_gram_matrices_are_what_the_coefficients_say(name, cuts):
-    space = space_of(name)
-    run = run_of(space, cuts, 12, cut_size=20)
-    if cuts == "linear":
-        space.check_values(run.weights(), 1e-10)
-        run.regularizer.set_v(run.regularizer.coef())
-        return
-    # what the functions are everywhere, by the definition
-    w = [space.completed(np.array(run.expand(one))) for one in np.eye(run.program.n_cuts)]
-    gram = np.array([[a @ space.problem.space.covector(b) for a in w] for b in w])
-    np.testing.assert_allclose(run.program.gram, gram, atol=1e-12)
 
 
 def test_nobody_else_is_looked_at():
@@ -331,20 +283,3 @@ def test_a_seed_decides_everything(name, cuts):
     np.testing.assert_array_equal(one.w, two.w)
     np.testing.assert_array_equal(one.history["gap"], two.history["gap"])
     assert not np.array_equal(one.w, three.w)
-
-
-@pytest.mark.parametrize("name", ["multiclass", "vectors"])
-def test_idle_cuts_leave(name):
-    run = run_of(space_of(name, 30, LINEAR), "linear", 25, 0.05, cut_size=30, cut_life=2)
-    assert (run.program.idle[1:] < 2).all()
-    assert run.program.n_cuts < 25
-
-
-def test_what_is_reported():
-    X, y = make_moons(150, noise=0.2, random_state=0)
-    model = StructSVMClassifier(lam=0.01, tol=0.01, max_iter=4, random_state=0)
-    for cuts in KINDS:
-        model.set_params(solver=CuttingPlane(cuts=cuts, cut_size=20))
-        with pytest.warns(ConvergenceWarning, match="after 4 passes with a relative duality gap"):
-            model.fit(X, y)
-        np.testing.assert_array_equal(model.history_["n_passes"], [1, 2, 3, 4])

@@ -189,10 +189,7 @@ STORED = {
 
 
 @every_pair(
-    form=STORED,
-    width=[1, 20],
-    n_states=[2, 3, 9],
-    kind=["rows", "rows, intercept", "chains"],
+    form=STORED, width=[1, 20], n_states=[2, 3, 9], kind=["rows", "rows, intercept", "chains"]
 )
 def test_weights_are_the_sum_of_the_blocks(form, width, n_states, kind, monkeypatch):
     monkeypatch.setattr(rounds, "MOST_COMPARED", 0)  # there are too many to compare

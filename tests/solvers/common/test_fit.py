@@ -150,14 +150,14 @@ def test_planes_of_structures_survive_the_problem():
     X, y = samples("chain", 7)
     Y = [labels.astype(np.int32) for labels in y]
 
-    def start(lam, point=None):
+    def start(point=None):
         problem = bind(Chains(3), X, Y)
-        regularizer = Regularizer(lam, problem.n_weights)
+        regularizer = Regularizer(LAM, problem.n_weights)
         return fit_module.begin(BCFW(), problem, regularizer, random_state=0, start=point)
 
-    first = start(LAM)
+    first = start()
     first.reach(0.02)
-    again = start(LAM, pickle.loads(pickle.dumps(first.save())))
+    again = start(pickle.loads(pickle.dumps(first.save())))
     assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
     for i in range(7):
         (_, weights, losses, rest), others = (planes_of(f.run.dual, i) for f in (first, again))
@@ -170,10 +170,6 @@ def test_planes_of_structures_survive_the_problem():
     assert planes.n_planes < held
     again.change_lam(0.5 * LAM)
     assert again.reach(0.02) is Status.CONVERGED
-    cold = start(0.5 * LAM)
-    cold.reach(0.02)
-    one, other = again.certificate, cold.certificate
-    assert max(one.dual, other.dual) <= min(one.primal, other.primal) + 1e-12
 
 
 def test_an_interrupted_run_goes_on(own_handler):

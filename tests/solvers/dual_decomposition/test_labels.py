@@ -165,25 +165,6 @@ def test_no_gap_where_the_relaxation_is_not_the_problem():
     assert not solution.certified
 
 
-def test_memory_of_rows_with_many_labels():
-    """What rows hold, against links of all labels that are true or beyond a half to all in play."""
-    rng = np.random.default_rng(0)
-    n, n_labels = 30, 80
-    truths = (rng.random((n, n_labels)) < rng.random(n_labels) ** 4).astype(np.uint8)
-    ends = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
-    model = PairwiseModel(10, n_labels, ends, True, "lp")
-    problem = model.bind(rng.random((n, 10)), truths, np.ones(n_labels), block_weights(n))
-    run = GDMM().start(problem, Regularizer(0.2, problem.n_weights), np.random.RandomState(0))
-    for _ in range(8):
-        run.run_pass()
-        y = fractions(run.sweep)
-        n_links = sum(len(links(run.sweep, i)) for i in range(n))
-    in_play, large = (y > 0.0) | (truths == 1), (y > 0.5) | (truths == 1)
-    first, second = ends.T
-    between = in_play[:, first] & in_play[:, second] & (large[:, first] | large[:, second])
-    assert n_links < 0.75 * between.sum()
-
-
 # ---- pairs of labels, against all pairs and a small program -------------------------------------
 
 

@@ -173,12 +173,14 @@ def check_tagger(family, known, states, loss, weights, rules):
     check_objective(model, objective(model, items, losses, possible, weight, keeps))
 
 
-@every_pair(family=CUTS, loss=["hamming_sum", "hamming", "costs"], ignored=[False, True])
+@every_pair(
+    family=CUTS, loss=["hamming_sum", "hamming", "balanced", "costs"], ignored=[False, True]
+)
 def test_objectives_of_segmentation(family, loss, ignored):
     check_graphs(family, False, loss, ignored, False)
 
 
-LOSSES = ["hamming_sum", "hamming", "costs", "function"]
+LOSSES = ["hamming_sum", "hamming", "balanced", "costs", "function"]
 
 
 @every_pair(family=GRAPHS, states=[False, True], loss=LOSSES, ignored=[False, True])
@@ -214,8 +216,12 @@ def check_graphs(family, states, loss, ignored, pairs):
     weight = np.linspace(1.0, 2.0, len(y))
     model = make(family, states, **given)
     model.fit(items, told, sample_weight=weight)
-    losses, possible = zip(*(losses_of(k, NAMES, table) for k in y), strict=True)
-    if loss == "hamming":
+    factors = None
+    if loss == "balanced":  # equal weight for each class over all graphs
+        counts = np.bincount(np.searchsorted(NAMES, np.concatenate(y)), minlength=3)
+        factors = counts.sum() / (3 * counts)
+    losses, possible = zip(*(losses_of(k, NAMES, table, factors) for k in y), strict=True)
+    if loss in ("hamming", "balanced"):
         losses = [each / len(each) for each in losses]
 
     def keeps(item, labels):

@@ -148,6 +148,14 @@ def test_constant_columns_have_no_weights():
     bracket(model, plain)
 
 
+def test_rows_in_a_file(tmp_path):
+    rows = np.round(4 * X).astype(np.float32)
+    np.save(tmp_path / "rows.npy", rows)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    fits = [StructSVMClassifier(random_state=0).fit(r, LABELS) for r in (mapped, rows.astype(int))]
+    bracket(*fits)
+
+
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_prior_is_in_the_units_of_the_rows(name):
     estimator, y = MODELS[name]

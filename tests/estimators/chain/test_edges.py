@@ -122,14 +122,11 @@ def test_columns_of_data_frames_keep_their_names():
     frame = tagger.weights_frame()
     assert set(frame[frame["kind"] == "edge"]["feature"]) == set(columns)
     assert "same" in set(tagger.explain(data, 1, 1)["feature"])
-    frame = plain.explain(PAIRS, 1, 1, edge_feature_names=["mine", "his"])
-    assert "mine" in set(frame["feature"])
     assert all(map(np.array_equal, tagger.predict(data), tagger.predict(PAIRS)))
     prior = fit(turned, prior=tagger, lam=1e6).edge_coef_
     np.testing.assert_allclose(prior[::-1], tagger.edge_coef_, atol=1e-4)
     message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
     for call, told in (
-        (lambda: plain.explain(PAIRS, 1, 1, edge_feature_names=["mine"]), "must be 2 names"),
         (lambda: tagger.predict(turned), message),
         (lambda: fit(data[:5] + turned[5:]), r"the columns of the edge features of X\[5\] are"),
         (lambda: tagger.partial_fit(turned, Y), "'noise', 'same'"),

@@ -1,19 +1,20 @@
-"""SequenceTagger: structure, losses, constraints, decoding, scores."""
+"""SequenceTagger: constraints and bounds, scores, callbacks, triples of labels."""
+
+import itertools
+import pickle
 
 import numpy as np
 import pytest
+from helpers.objectives import bracket
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.metrics import token_accuracy_score
-from sskit.solvers import BCFW
 
 LAM = 0.1
 
 
-@pytest.fixture(scope="module")
-def chains():
-    return make_chains(25, n_features=4, n_states=3, max_length=5, min_length=1, random_state=0)
+X, Y = make_chains(25, n_features=4, n_states=3, max_length=5, min_length=1, random_state=0)
 
 
 def fit(X, y, **params):
@@ -27,21 +28,21 @@ def flat(model):
     return np.concatenate(blocks)
 
 
-def test_mask(chains):
+def test_mask():
     free, everything = (
-        fit(*chains, tol=0.02, allowed_transitions=mask) for mask in (None, [[True] * 3] * 3)
+        fit(X, Y, tol=0.02, allowed_transitions=mask) for mask in (None, [[True] * 3] * 3)
     )
     np.testing.assert_array_equal(everything.coef_, free.coef_)
     # one that allows no long sequence
-    X, y = [np.eye(2), np.eye(2)[:1], np.eye(2)[1:]], [[0, 1], [0], [1]]
-    model = fit(X, y, tol=0.05, allowed_transitions=np.eye(2, k=1, dtype=bool))
-    assert [labels.tolist() for labels in model.predict(X)] == y
+    few, y = [np.eye(2), np.eye(2)[:1], np.eye(2)[1:]], [[0, 1], [0], [1]]
+    model = fit(few, y, tol=0.05, allowed_transitions=np.eye(2, k=1, dtype=bool))
+    assert [labels.tolist() for labels in model.predict(few)] == y
     for method in (model.predict, model.decision_function, lambda X: model.predict_topk(X, 2)):
         with pytest.raises(ValueError, match="no labelling of a sequence of length 3"):
             method([np.ones((3, 2))])
 
 
-def test_flat_bounds_have_the_documented_order(chains):
+def test_flat_bounds_have_the_documented_order():
     shapes = {"coef": (3, 4), "transitions": (3, 3), "start": 3, "end": 3}
     upper = {name: np.full(shape, np.inf) for name, shape in shapes.items()}
     upper["coef"][1, 2] = upper["transitions"][2, 0] = upper["start"][1] = upper["end"][2] = -0.2
@@ -49,22 +50,21 @@ def test_flat_bounds_have_the_documented_order(chains):
         [block.ravel("F" if k == "coef" else "C") for k, block in upper.items()]
     )
     one, other = (
-        fit(*chains, bounds=bounds)
+        fit(X, Y, bounds=bounds)
         for bounds in ((None, vector), {name: (None, bound) for name, bound in upper.items()})
     )
     np.testing.assert_array_equal(flat(one), flat(other))
     assert max(one.coef_[1, 2], one.transitions_[2, 0], one.start_[1], one.end_[2]) <= -0.2
 
 
-def test_score_is_token_accuracy(chains):
-    X, y = chains
-    model = fit(X, y, lam=1.0, tol=0.05)
+def test_score_is_token_accuracy():
+    model = fit(X, Y, lam=1.0, tol=0.05)
     predicted, weight = model.predict(X), np.linspace(0, 1, len(X))
-    right = np.concatenate([a == b for a, b in zip(predicted, y, strict=True)])
+    right = np.concatenate([a == b for a, b in zip(predicted, Y, strict=True)])
     assert 0.2 < right.mean() < 1
-    assert model.score(X, y) == token_accuracy_score(y, predicted) == pytest.approx(right.mean())
-    expected = np.average(right, weights=np.repeat(weight, [len(labels) for labels in y]))
-    assert model.score(X, y, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
+    assert model.score(X, Y) == token_accuracy_score(Y, predicted) == pytest.approx(right.mean())
+    expected = np.average(right, weights=np.repeat(weight, [len(labels) for labels in Y]))
+    assert model.score(X, Y, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_label_and_one_token():
@@ -75,11 +75,8 @@ def test_one_label_and_one_token():
     assert model.decision_function([two])[0].shape == (2, 1)
 
 
-class StopWhenGood:
-    """Stop the fit when all training tokens of the model are right."""
-
-    def __init__(self):
-        self.scores = []
+class Failing:
+    """A callback that fails after the first pass; those that stop are tested with classifiers."""
 
     def setup(self, estimator, context):
         pass
@@ -87,31 +84,82 @@ class StopWhenGood:
     teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator, context, *, X, y, metadata, fitted_estimator):
-        if context.task_name == "pass":
-            self.scores.append(fitted_estimator.score(X, y, metadata["sample_weight"]))
-            return self.scores[-1] > 0.95
+        raise ArithmeticError(str(fitted_estimator.score(X, y, metadata["sample_weight"])))
 
 
-def test_callback_stops_the_fit(chains):
+def test_error_in_a_callback_leaves_the_model():
     pytest.importorskip("sklearn.callback")
-    X, y = chains
-    callback = StopWhenGood()
-    # callbacks see the last iterate, not the average
-    model = SequenceTagger(lam=LAM, tol=1e-9, solver=BCFW(averaging=False), random_state=0)
-    model.set_callbacks(callback)
-    model.fit(X, y, sample_weight=np.ones(len(X)))
-    assert model.n_iter_ == len(callback.scores) < 1000
-    assert callback.scores[-1] == model.score(X, y)
-    assert max(callback.scores[:-1]) <= 0.95 and model.dual_gap_ > 1e-9
-
-
-def test_error_in_a_callback_leaves_the_model(chains):
-    pytest.importorskip("sklearn.callback")
-    callback, model = StopWhenGood(), fit(*chains, tol=0.1)
+    model = fit(X, Y, tol=0.1)
     before = flat(model)
-    callback.scores = None
-    with pytest.raises(AttributeError, match="append"):
-        model.set_params(lam=1.0).set_callbacks(callback).fit(*chains)
+    with pytest.raises(ArithmeticError, match="0"):
+        model.set_params(lam=1.0).set_callbacks(Failing()).fit(X, Y)
     np.testing.assert_array_equal(flat(model), before)
-    model.set_callbacks().set_params(lam=LAM).fit(*chains)
+    model.set_callbacks().set_params(lam=LAM).fit(X, Y)
     np.testing.assert_array_equal(flat(model), before)
+
+
+# ---- three labels in a row have a weight -----------------------------------------------------
+
+EXACT = {"lam": 0.3, "tol": 1e-3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return SequenceTagger(order=2, **EXACT).fit(X, Y)
+
+
+def test_without_triples_it_is_the_first_order(fitted):
+    first = SequenceTagger(**EXACT).fit(X, Y)
+    second = SequenceTagger(order=2, bounds={"triples": (0.0, 0.0)}, **EXACT).fit(X, Y)
+    assert not second.triples_.any()
+    bracket(first, second)
+    assert second.primal_objective_ == pytest.approx(first.primal_objective_, rel=2e-3)
+    assert fitted.primal_objective_ < second.dual_objective_
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_schemes_of_tags_are_kept(n_jobs):
+    rng, forms = np.random.default_rng(0), ["OBIO", "BII", "BBIOO", "O", "OB"]
+    names = {"O": "O", "B": "B-x", "I": "I-x"}
+    y = [[names[tag] for tag in form] for form in rng.choice(forms, 20)]
+    X = [rng.normal(size=(len(labels), 3)) for labels in y]
+    model = SequenceTagger(order=2, allowed_transitions="bio", n_jobs=n_jobs, random_state=0)
+    model.fit(X, y)
+    found = model.predict([rng.normal(size=(int(n), 3)) for n in rng.integers(1, 9, size=40)])
+    for labels in found:
+        assert labels[0] != "I-x" and ("O", "I-x") not in list(itertools.pairwise(labels))
+    triples = itertools.product(model.classes_, repeat=3)
+    worst = np.array([("O", "I-x") in itertools.pairwise(p) for p in triples])
+    assert not model.triples_.ravel()[worst].any()
+    with pytest.raises(ValueError, match=r"^y\[0\]\[0\] is"):
+        model.fit(X[:1], [["I-x"] * len(X[0])])
+
+
+def test_a_prior_by_block():
+    prior = {"triples_": np.arange(27.0).reshape(3, 3, 3)}
+    strong = SequenceTagger(order=2, prior=prior, **EXACT | {"lam": 1e4}).fit(X, Y)
+    np.testing.assert_allclose(strong.triples_, prior["triples_"], atol=1e-2)
+    with pytest.raises(ValueError, match="triples"):
+        SequenceTagger(order=2, prior={"triples_": np.ones((3, 3))}).fit(X, Y)
+
+
+def test_what_a_fitted_one_takes_and_refuses(fitted):
+    model = pickle.loads(pickle.dumps(fitted))
+    model.set_params(allowed_transitions=~np.eye(3, dtype=bool))
+    assert all((np.diff(labels) != 0).all() for labels in model.predict(X))
+    with pytest.raises(ValueError, match="order=2 cannot be combined with beam_size=2"):
+        model.set_params(beam_size=2).predict(X)
+    model.set_params(beam_size=None, allowed_transitions=None).triples_ = np.zeros((3, 3))
+    for call, told in (
+        (lambda: model.predict(X), r"triples_ must have the shape \(3, 3, 3\)"),
+        (lambda: fitted.predict([np.full((3, 4), 1e305)]), "the features in X are too large"),
+        *(
+            (lambda order=order: SequenceTagger(order=order).fit(X, Y), "'order' parameter")
+            for order in (0, 3, "2", None, 1.5)
+        ),
+    ):
+        with pytest.raises(ValueError, match=told):
+            call()
+    # a fit of the first order forgets the second
+    assert not hasattr(model.set_params(order=1).fit(X, Y), "triples_")
+    assert model.predict(X)[0].shape == Y[0].shape

@@ -1,7 +1,7 @@
 """Hidden states of the labels of sequences, trees and graphs.
 
 That objectives and predictions are those of the best states is in tests/estimators/
-test_enumeration.py, that refits go on in base/test_warm_start_law.py.
+test_enumeration.py, that refits go on in base/test_warm_start.py.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""SegmentationModel: what it learns, its input and output, scores, bad input, scikit-learn."""
+"""SegmentationModel: what it learns, its input and output, scores, bad input, from images."""
 
 import itertools
 from types import SimpleNamespace
@@ -6,11 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.graphs import crosses, exhaustive, grid_edges
+from helpers.real_data import load_weizmann_horses
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
-from sskit.metrics import mean_iou_scorer
-from sskit.preprocessing import SuperpixelGraph
+from sskit.datasets import make_segmentation_images
+from sskit.metrics import iou_scores, mean_iou_scorer
+from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 
 NAMES = ("features", "edges", "edge_features")
 
@@ -204,19 +207,6 @@ def test_pixel_masks(ignore):
         assert states.shape == (42,) and np.array_equal(mask, graph.pixel_mask(states))
 
 
-def test_ignored_labels_of_another_kind():
-    graphs, masks, _ = pictures(4)
-    codes = [(mask == "water").astype(float) for mask in masks]
-    plain = SegmentationModel(random_state=0).fit(graphs, codes)
-    void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
-    with pytest.raises(TypeError, match="structured"):
-        SegmentationModel(ignore_label=-1).fit(graphs, [void[0], *codes[1:]])
-    with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
-        SegmentationModel(ignore_label=int).fit(graphs, masks)
-    with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):
-        plain.score(graphs, void)
-
-
 def test_areas_weigh_nodes():
     X, y = blobs(20, noise=1.5)
     rng, truth = np.random.default_rng(0), np.concatenate(y)
@@ -235,20 +225,6 @@ def test_areas_weigh_nodes():
     assert weighted.score(graphs, y, sample_weight=np.arange(20) < 10) == pytest.approx(expected)
 
 
-def test_balanced_loss_finds_the_rare_class():
-    X, y = blobs(30, noise=1.5)
-    y = [np.where((labels == 1) & (np.arange(42) % 7 > 4), 1, 0) for labels in y]
-    rng, recall = np.random.default_rng(0), []
-    X = [
-        (np.hstack([np.eye(2)[t] + 1.5 * rng.normal(size=(42, 2)), x[:, 2:]]), e, z)
-        for t, (x, e, z) in zip(y, X, strict=True)
-    ]
-    for loss in ("hamming", "balanced"):
-        model = SegmentationModel(loss=loss, random_state=0, lam=0.05, tol=0.1).fit(X, y)
-        recall.append(np.mean(np.concatenate(model.predict(X))[np.concatenate(y) == 1]))
-    assert recall[1] > recall[0]
-
-
 def test_ignored_nodes_do_not_count():
     X, y = blobs(20)
     rng = np.random.default_rng(1)
@@ -260,6 +236,16 @@ def test_ignored_nodes_do_not_count():
     with pytest.raises(ValueError, match="y has no labels but ignore_label=-1"):
         model.fit(X, [np.full(42, -1)] * 20)
     assert model.set_params(ignore_label=None).fit(X, some).classes_.tolist() == [-1, 0, 1]
+    # labels of another kind
+    graphs, masks, _ = pictures(4)
+    codes = [(mask == "water").astype(float) for mask in masks]
+    void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
+    with pytest.raises(TypeError, match="structured"):
+        SegmentationModel(ignore_label=-1).fit(graphs, [void[0], *codes[1:]])
+    with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
+        SegmentationModel(ignore_label=int).fit(graphs, masks)
+    with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):
+        model.fit(graphs, codes).score(graphs, void)
 
 
 def test_bad_data_are_named_and_leave_the_model():
@@ -320,3 +306,60 @@ def test_bad_data_in_predict_and_score():
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             call(*given)
+
+
+# ---- from images to masks ------------------------------------------------------------------
+
+IMAGES, MASKS = make_segmentation_images(14, shape=(48, 64), n_classes=2, random_state=0)
+
+
+def make_model():
+    words = {"n_color_words": 8, "n_texture_words": 8}
+    superpixels = SuperpixelGraphs(n_segments=60, neighborhood=0, random_state=0, **words)
+    return make_pipeline(superpixels, SegmentationModel(lam=0.1, random_state=0))
+
+
+def test_images_in_masks_out():
+    fitted = make_model().fit(IMAGES[:10], MASKS[:10])
+    masks = fitted.predict(IMAGES[10:])
+    assert masks.shape == (4,) and [mask.shape for mask in masks] == [(48, 64)] * 4
+    fraction = np.mean(np.stack(masks) == np.stack(MASKS[10:]))
+    assert (
+        fitted.score(IMAGES[10:], MASKS[10:]) == pytest.approx(fraction) and fitted[-1].certified_
+    )
+    # arrays of images are lists of them
+    again = make_model().fit(np.stack(IMAGES[:10]), np.stack(MASKS[:10]))
+    np.testing.assert_array_equal(again[-1].coef_, fitted[-1].coef_)
+    assert again.score(np.stack(IMAGES[10:]), np.stack(MASKS[10:])) == pytest.approx(fraction)
+    with pytest.raises(ValueError, match=r"X\[3\] .*\(48, 64\).* y\[3\] .*\(48, 63\)"):
+        make_model().fit(IMAGES[:4], [*MASKS[:3], MASKS[3][:, 1:]])
+
+
+def test_images_of_many_sizes_and_label_types():
+    images = [image[: 48 - i, : 64 - 2 * i] for i, image in enumerate(IMAGES)]
+    masks = [mask[: 48 - i, : 64 - 2 * i] for i, mask in enumerate(MASKS)]
+    names = [np.array(["sea", "wood"])[mask] for mask in masks]
+    pipeline = make_model().fit(images[:10], names[:10])
+    found = pipeline.predict(images[10:])
+    assert [mask.shape for mask in found] == [image.shape[:2] for image in images[10:]]
+    assert set(np.unique(found[0])) <= {"sea", "wood"}
+    assert pipeline.score(images[10:], names[10:]) > 0.8
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_neighbours_of_horses():
+    pytest.importorskip("skimage")
+    train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
+    superpixels = SuperpixelGraphs(
+        n_color_words=32, n_texture_words=64, neighborhood=1, random_state=0
+    )
+    X, X_test = superpixels.fit_transform(train.data), superpixels.transform(test.data)
+    scores, iou = [], []
+    for bounds in ({"pairwise": (0, 0)}, None):
+        model = SegmentationModel(bounds=bounds, random_state=0).fit(X, train.target)
+        assert model.certified_ and model.pairwise_.min() >= 0
+        scores.append(model.score(X_test, test.target))
+        iou.append(iou_scores(test.target, model.predict(X_test))[0][1])
+    assert scores[1] > scores[0] + 0.005 and iou[1] > iou[0] + 0.01
+    assert scores[1] > 0.925

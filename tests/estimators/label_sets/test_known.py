@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from sskit import HierarchicalMultilabel, MultilabelPairwise
 
@@ -12,13 +13,17 @@ PARENTS = [-1, 0, 0, 1]
 SETS = np.array(list(itertools.product((0, 1), repeat=4)))
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 5))
-    Y = (X @ rng.normal(size=(5, 4)) + 3.0 * rng.normal(size=(60, 4)) > 0).astype(int)
-    Y[:, 3] = Y[:, 0] ^ (rng.random(60) < 0.1)
-    return X, Y
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 5))
+Y = (X @ rng.normal(size=(5, 4)) + 3.0 * rng.normal(size=(60, 4)) > 0).astype(int)
+Y[:, 3] = Y[:, 0] ^ (rng.random(60) < 0.1)
+CLOSED = SETS[(SETS[:, [1, 2, 3]] <= SETS[:, [0, 0, 1]]).all(axis=1)]
+MODELS = {
+    "full": MultilabelPairwise(lam=0.03, random_state=0),
+    "tree": MultilabelPairwise(edges="tree", lam=0.03, random_state=0),
+    "none": MultilabelPairwise(edges=None, lam=0.03, random_state=0),
+    "hierarchy": HierarchicalMultilabel(PARENTS, random_state=0),
+}
 
 
 def some_known(Y):
@@ -28,63 +33,43 @@ def some_known(Y):
     return known
 
 
-def agrees(sets, given):
-    keep = np.ones(len(sets), dtype=bool)
-    for j, k in enumerate(given or ()):
-        keep &= True if k is None else sets[:, j] == k
-    return keep
-
-
-def hidden(known):
-    """Which labels are not known."""
-    return np.array([[k is None for k in row or [None] * 4] for row in known])
-
-
-@pytest.mark.parametrize("edges", ["full", "tree", None])
-def test_the_best_of_the_sets_that_agree(data, edges):
-    X, Y = data
-    model = MultilabelPairwise(edges=edges, lam=0.03, random_state=0).fit(X, Y)
-    known, alone = some_known(Y), model.predict(X)
-    found = model.predict(X, known=known)
-    scores = X @ model.coef_.T + model.intercept_
-    a, b = model.edges_.T
-    for y, row, given in zip(found, scores, known, strict=True):
-        possible = SETS[agrees(SETS, given)]
-        values = possible @ row + (possible[:, a] * possible[:, b]) @ model.pairwise_
+@pytest.mark.parametrize("name", MODELS)
+def test_the_best_of_the_sets_that_agree(name):
+    model, sets, truth = clone(MODELS[name]).fit(X, Y), SETS, Y.copy()
+    if name == "hierarchy":
+        sets = CLOSED
+        truth[:, 1] |= truth[:, 3]
+        truth[:, 0] |= truth[:, 1] | truth[:, 2]
+    known, alone = some_known(truth), model.predict(X)
+    found, scores = model.predict(X, known=known), X @ model.coef_.T + model.intercept_
+    a, b = getattr(model, "edges_", np.empty((0, 2), dtype=int)).T
+    pairwise = getattr(model, "pairwise_", np.empty(0))
+    rows = [row or [None] * 4 for row in known]
+    for y, row, given in zip(found, scores, rows, strict=True):
+        agree = [k is None or sets[:, j] == k for j, k in enumerate(given)]
+        possible = sets[np.logical_and.reduce(np.broadcast_arrays(*agree, sets[:, 0] >= 0))]
+        values = possible @ row + (possible[:, a] * possible[:, b]) @ pairwise
         np.testing.assert_array_equal(y, possible[values.argmax()])
     np.testing.assert_array_equal(found[:2], alone[:2])
-    free = hidden(known)
+    free = np.array([[k is None for k in row] for row in rows])
     # what is known spreads to the other labels, unless they are independent
-    assert (found != alone)[free].any() == (edges is not None)
+    assert (found != alone)[free].any() == (name != "none")
+    if name == "hierarchy":
+        for method in (model.predict, model.decision_function):
+            with pytest.raises(
+                ValueError, match=r"^known\[1\] has label 3, but not label 0, an ance"
+            ):
+                method(X[:3], known=[None, [0, None, None, 1], None])
+        return
     gains = model.decision_function(X, known=known)
     np.testing.assert_array_equal((gains > 0)[free], found[free] == 1)
     without, added = found.copy(), np.zeros(4, dtype=int)
     without[:, 2], added[2] = 0, 1
-    pairs = [(y[:, a] * y[:, b]) @ model.pairwise_ for y in (without + added, without)]
+    pairs = [(y[:, a] * y[:, b]) @ pairwise for y in (without + added, without)]
     np.testing.assert_allclose(gains[:, 2], scores[:, 2] + pairs[0] - pairs[1], atol=1e-9)
 
 
-def test_hierarchies_keep_to_what_is_known(data):
-    X, Y = data
-    model = HierarchicalMultilabel(PARENTS, random_state=0).fit(X, Y)
-    Y = Y.copy()
-    Y[:, 1] |= Y[:, 3]
-    Y[:, 0] |= Y[:, 1] | Y[:, 2]
-    known = some_known(Y)
-    found = model.predict(X, known=known)
-    closed = SETS[(SETS[:, [1, 2, 3]] <= SETS[:, [0, 0, 1]]).all(axis=1)]
-    scores = X @ model.coef_.T + model.intercept_
-    for y, row, given in zip(found, scores, known, strict=True):
-        possible = closed[agrees(closed, given)]
-        np.testing.assert_array_equal(y, possible[(possible @ row).argmax()])
-    assert (found != model.predict(X))[hidden(known)].any()
-    for method in (model.predict, model.decision_function):
-        with pytest.raises(ValueError, match=r"^known\[1\] has label 3, but not label 0, an ance"):
-            method(X[:3], known=[None, [0, None, None, 1], None])
-
-
-def test_forms_of_known_labels(data):
-    X, Y = data
+def test_forms_of_known_labels():
     model = MultilabelPairwise(random_state=0).fit(X, Y)
     rows = [[1, None, 0, None], [None] * 4, [0, 1, None, None]]
     expected, numbers = model.predict(X[:3], known=rows), np.array(rows, dtype=float)
@@ -113,8 +98,7 @@ def test_forms_of_known_labels(data):
     np.testing.assert_array_equal(*gains)
 
 
-def test_wrong_known_labels_are_named(data):
-    X, Y = data
+def test_wrong_known_labels_are_named():
     model = MultilabelPairwise(random_state=0, max_iter=1, tol=1.0).fit(X, Y)
     for known, error, message in (
         ([None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] has 2, .* such as 0, 1"),

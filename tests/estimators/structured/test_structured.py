@@ -26,10 +26,8 @@ def matchings():
     return X, [linear_sum_assignment(x @ w, maximize=True)[1] for x in X]
 
 
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return MinMaxScaler().fit_transform(X), y
+X, Y = load_iris(return_X_y=True)
+X = MinMaxScaler().fit_transform(X)
 
 
 # Plain steps: where stored planes become equal, the last digit decides between them.
@@ -54,35 +52,34 @@ def test_matchings_are_learnt(matchings):
     assert not hasattr(classifier, "classes_") and not hasattr(classifier, "decision_function")
 
 
-def test_classes_are_those_of_the_compiled_model(iris):
-    X, y = iris
-    ours = fit(Classes(), X, y, **PLAIN)
+def test_classes_are_those_of_the_compiled_model():
+    ours = fit(Classes(), X, Y, **PLAIN)
     raw = {"fit_intercept": False, "standardize": False}
-    theirs = StructSVMClassifier(lam=0.01, **raw, **PLAIN).fit(X, y)
+    theirs = StructSVMClassifier(lam=0.01, **raw, **PLAIN).fit(X, Y)
     np.testing.assert_allclose(ours.coef_.reshape(4, 3).T, theirs.coef_, rtol=0, atol=1e-9)
     assert ours.dual_gap_ == pytest.approx(theirs.dual_gap_, abs=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+    assert ours.score(X, Y) == pytest.approx(theirs.score(X, Y))
     np.testing.assert_array_equal(ours.history_["gap"].shape, theirs.history_["gap"].shape)
 
 
-def test_forms_of_samples(iris):
-    X, y = iris[0][::5], iris[1][::5]
-    expected, rows = fit(Classes(), X, y, **PLAIN).coef_, np.empty(len(X), dtype=object)
-    rows[:] = list(X)
+def test_forms_of_samples():
+    few, y = X[::5], Y[::5]
+    expected, rows = fit(Classes(), few, y, **PLAIN).coef_, np.empty(len(few), dtype=object)
+    rows[:] = list(few)
     for form, labels in (
-        (list(X), list(y)),
-        (tuple(X), tuple(y.tolist())),
-        (X.tolist(), pd.Series(y, index=range(100, 130))),
-        (pd.DataFrame(X), y),
+        (list(few), list(y)),
+        (tuple(few), tuple(y.tolist())),
+        (few.tolist(), pd.Series(y, index=range(100, 130))),
+        (pd.DataFrame(few), y),
         (rows, y),
     ):
         classifier = fit(Classes(), form, labels, **PLAIN)
         np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
         assert classifier.predict(form).dtype.kind == "i"
-    classifier = fit(SparseRows(), sp.csc_array(X), y, **PLAIN)  # sparse matrices, by rows
+    classifier = fit(SparseRows(), sp.csc_array(few), y, **PLAIN)  # sparse matrices, by rows
     np.testing.assert_allclose(classifier.coef_, expected, rtol=0, atol=1e-9)
-    found = [classifier.predict(form(X)) for form in (sp.coo_matrix, sp.csr_array)]
+    found = [classifier.predict(form(few)) for form in (sp.coo_matrix, sp.csr_array)]
     np.testing.assert_array_equal(*found)
 
 

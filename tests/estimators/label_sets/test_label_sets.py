@@ -1,4 +1,4 @@
-"""MultilabelPairwise: what it minimises and predicts, forms of Y, fitted attributes."""
+"""MultilabelPairwise and HierarchicalMultilabel: what they minimise and predict."""
 
 import numpy as np
 import pytest
@@ -8,15 +8,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, hamming_loss
 from sklearn.preprocessing import StandardScaler
 
-from sskit import MultilabelPairwise, SlackRescaling
+from sskit import HierarchicalMultilabel, MultilabelPairwise, SlackRescaling
 from sskit.solvers import BCFW, GDMM
 
-
-@pytest.fixture(scope="module")
-def data():
-    given = {"n_features": 8, "n_classes": 4, "n_labels": 2, "length": 30, "random_state": 0}
-    X, Y = make_multilabel_classification(120, **given)
-    return StandardScaler().fit_transform(X), Y
+X, Y = make_multilabel_classification(
+    120, n_features=8, n_classes=4, n_labels=2, length=30, random_state=0
+)
+X = StandardScaler().fit_transform(X)
 
 
 def objective(model, X, Y, cost):
@@ -38,8 +36,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("edges", "inference"), CASES)
-def test_the_objective_is_what_the_docstring_says(data, edges, inference):
-    X, Y = data
+def test_the_objective_is_what_the_docstring_says(edges, inference):
     weight = [1.0, 2.0, 0.0, 1.0]
     given = {"edges": edges, "inference": inference, "label_weight": weight, "random_state": 0}
     for loss, fit_intercept in (("hamming", True), ("hamming_sum", False)):
@@ -54,19 +51,18 @@ def test_the_objective_is_what_the_docstring_says(data, edges, inference):
     assert edges is not None or (model.inference_, model.pairwise_.shape) == ("independent", (0,))
 
 
-def test_the_relaxed_objective_is_an_upper_bound(data):
+def test_the_relaxed_objective_is_an_upper_bound():
     relaxed, exact = (
-        MultilabelPairwise(lam=0.01, inference=inference, random_state=0).fit(*data)
+        MultilabelPairwise(lam=0.01, inference=inference, random_state=0).fit(X, Y)
         for inference in ("lp", "auto")
     )
     assert (relaxed.inference_, exact.inference_) == ("lp", "exhaustive")
     assert relaxed.certified_
-    assert relaxed.primal_objective_ >= objective(relaxed, *data, np.ones(4)) - 1e-9
+    assert relaxed.primal_objective_ >= objective(relaxed, X, Y, np.ones(4)) - 1e-9
     assert exact.dual_objective_ <= relaxed.primal_objective_ + 1e-9
 
 
-def test_scales_of_features_and_loss_cancel(data):
-    X, Y = data
+def test_scales_of_features_and_loss_cancel():
     raw = {"edges": None, "fit_intercept": False, "standardize": False, "random_state": 0}
     one = MultilabelPairwise(**raw).fit(X, Y)
     other = MultilabelPairwise(loss="hamming", **raw).fit(64.0 * X, Y)
@@ -75,8 +71,7 @@ def test_scales_of_features_and_loss_cancel(data):
 
 
 @pytest.mark.parametrize("edges", ["full", "tree", None])
-def test_decisions_and_predictions(data, edges):
-    X, Y = data
+def test_decisions_and_predictions(edges):
     model = MultilabelPairwise(edges=edges, random_state=0).fit(X, Y)
     predicted, gains = model.predict(X), model.decision_function(X)
     assert predicted.dtype == int and predicted.shape == gains.shape == Y.shape
@@ -88,8 +83,8 @@ def test_decisions_and_predictions(data, edges):
     assert model.score(X, Y) == accuracy_score(Y, predicted)
     assert hamming_loss(Y, predicted) < 0.3
     # labels that always or never occur
-    Y = np.column_stack([Y[:, :2], np.zeros(len(Y), int), np.ones(len(Y), int)])
-    predicted = model.fit(X, Y).predict(X)
+    same = np.column_stack([Y[:, :2], np.zeros(120, int), np.ones(120, int)])
+    predicted = model.fit(X, same).predict(X)
     assert not predicted[:, 2].any() and predicted[:, 3].mean() > 0.95
 
 
@@ -154,8 +149,7 @@ BAD = [
 ]  # fmt: skip
 
 
-def test_bad_input_is_named_and_changes_nothing(data):
-    X, Y = data
+def test_bad_input_is_named_and_changes_nothing():
     model = MultilabelPairwise(tol=0.5, random_state=0).fit(X, Y)
     before, plain = dict(vars(model)), model.get_params()
     for params, given, message in BAD:
@@ -168,8 +162,7 @@ def test_bad_input_is_named_and_changes_nothing(data):
         MultilabelPairwise(inference="exhaustive").fit(np.eye(30), np.eye(30, 21, dtype=int))
 
 
-def test_slack_rescaling_of_the_relaxation(data):
-    X, Y = data
+def test_slack_rescaling_of_the_relaxation():
     options = {"max_iter": 50, "tol": 0.0, "random_state": 0}
     model = MultilabelPairwise(0.2, rescaling="slack", inference="lp", **options)
     with pytest.warns(ConvergenceWarning):
@@ -178,3 +171,68 @@ def test_slack_rescaling_of_the_relaxation(data):
     assert 0 <= model.history_["inexactness"][-1] <= model.dual_gap_ < Y.shape[1]
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
         model.set_params(rescaling=SlackRescaling("angular")).fit(X[:20], Y[:20])
+
+
+# ---- hierarchies -------------------------------------------------------------------------------
+
+PARENTS = [-1, 0, 0, 1, 1, -1]
+DAG = [[1, 0], [2, 0], [3, 1], [3, 2], [4, 1]]
+
+
+def rows_of_trees():
+    """Rows that name the lowest labels only; features tell of all ancestors."""
+    rng = np.random.default_rng(0)
+    Y = (rng.integers(-1, 6, size=80)[:, None] == np.arange(6)).astype(int)
+    full = Y.copy()
+    for child in (4, 3, 2, 1):
+        full[:, PARENTS[child]] |= full[:, child]
+    return full @ rng.normal(size=(6, 5)) + 0.3 * rng.normal(size=(80, 5)), Y
+
+
+@pytest.mark.parametrize("hierarchy", [PARENTS, DAG, None])
+def test_objective_and_predictions_by_enumeration(hierarchy):
+    X, Y = rows_of_trees()
+    model = HierarchicalMultilabel(hierarchy, lam=0.05, random_state=0, standardize=False).fit(X, Y)
+    sets = np.array(list(np.ndindex(*[2] * 6)))
+    child, parent = model.hierarchy_.T
+    sets = sets[(sets[:, child] <= sets[:, parent]).all(axis=1)]
+    # the smallest closed set that holds a row's labels
+    truth = np.array([sets[(sets >= y).all(axis=1)].min(axis=0) for y in Y])
+    scores = X @ model.coef_.T + model.intercept_
+    loss = np.abs(sets[None] - truth[:, None]).sum(axis=2)
+    hinge = (loss + scores @ sets.T).max(axis=1) - (scores * truth).sum(axis=1)
+    square = np.sum(model.coef_**2) + np.sum(model.intercept_**2)
+    assert model.primal_objective_ == pytest.approx(0.025 * square + hinge.mean(), rel=1e-9)
+    assert model.certified_ and model.dual_gap_ <= 0.01 * 6
+    predicted, gains = model.predict(X), model.decision_function(X)
+    np.testing.assert_array_equal(predicted, gains > 0)
+    assert (predicted[:, None] == sets[None]).all(axis=2).any(axis=1).all()
+    best = (scores @ sets.T).max(axis=1)
+    np.testing.assert_allclose((scores * predicted).sum(axis=1), best, atol=1e-9)
+
+
+def test_both_forms_of_a_tree_and_no_hierarchy():
+    X, Y = rows_of_trees()
+    edges = [[child, parent] for child, parent in enumerate(PARENTS) if parent >= 0]
+    one, two = (HierarchicalMultilabel(h, random_state=0).fit(X, Y) for h in (PARENTS, edges))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert one.hierarchy_.tolist() == edges
+    options = {"random_state": 0, "tol": 1e-4, "max_iter": 5000}
+    flat = HierarchicalMultilabel(**options).fit(X, Y)
+    independent = MultilabelPairwise(edges=None, **options).fit(X, Y)
+    assert flat.lam_ == independent.lam_
+    bracket(flat, independent)
+
+
+def test_wrong_hierarchies_are_named():
+    X, Y = rows_of_trees()
+    for hierarchy, message in (
+        ([-1, 0], "^hierarchy has the parents of 2 labels, but y has 6 labels"),
+        ([1, 0, -1, -1, -1, -1], "^hierarchy: parents has a cycle: label 0 is its own ancestor"),
+        ([[0, 6]], r"^hierarchy: edges\[0, 1\] is 6"),
+        ("tree", "The 'hierarchy' parameter of HierarchicalMultilabel"),
+    ):
+        model = HierarchicalMultilabel(hierarchy)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, Y)
+        assert not hasattr(model, "coef_")

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, classification_report, jaccard_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline
@@ -19,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sskit import SegmentationModel, SequenceTagger, metrics
 from sskit.datasets import make_chains
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged import split
 from sskit.metrics import (
     sequence_accuracy_score,
     span_f1_score,
@@ -54,13 +52,8 @@ def flatten(sequences):
     return [label for labels in sequences for label in labels]
 
 
-# ----------------------------------------------------------------------------- accuracy
-
-
 Y_TRUE = [["a", "b", "b"], ["a"], ["b", "b"]]
 Y_PRED = [["a", "b", "a"], ["a"], ["a", "a"]]
-
-
 CONVERSIONS = [
     list,
     tuple,
@@ -82,13 +75,10 @@ def test_accuracy_of_every_kind_of_labels():
             assert isinstance(score(y_true, y_pred), float)
             assert score(y_true, y_pred) == pytest.approx(plain)
             assert score(y_true, y_pred, sample_weight=weights) == pytest.approx(weighted)
-
-
-def test_mixed_containers_and_empty_sequences():
-    y_pred = split(np.array(flatten(Y_PRED)), [0, 3, 4, 6])
-    assert token_accuracy_score(Y_TRUE, y_pred) == pytest.approx(3 / 6)
+    # mixed containers and empty sequences
     assert token_accuracy_score([[1, 2]], [np.array([1, 3], dtype=np.int8)]) == 0.5
     assert token_accuracy_score([[True]], [[1]]) == 1
+    assert token_accuracy_score(Y_TRUE, CONVERSIONS[3](Y_PRED)) == pytest.approx(3 / 6)
     assert sequence_accuracy_score([[], ["a"]], [[], ["b"]]) == 0.5
     assert token_accuracy_score([[], ["a"]], [[], ["b"]]) == 0
 
@@ -160,9 +150,6 @@ def test_laws_of_accuracy(y_true, data):
         assert weighted == pytest.approx(score(*copies))
 
 
-# -------------------------------------------------------------------------------- spans
-
-
 SPANS = {
     "": [],
     "O O": [],
@@ -195,9 +182,9 @@ SPANS_OF_BIOES = {
 def test_spans(scheme):
     for labels, found in (SPANS if scheme == "bio" else SPANS | SPANS_OF_BIOES).items():
         labels = labels.split()
-        assert spans(labels, scheme) == found == conlleval_spans(labels)
-        assert spans(tuple(labels), scheme) == found
-        assert spans(np.array(labels, dtype=str), scheme) == found
+        assert found == conlleval_spans(labels)
+        for form in (labels, tuple(labels), np.array(labels, dtype=str)):
+            assert spans(form, scheme) == found
 
 
 def tags(prefixes):
@@ -213,9 +200,6 @@ def test_spans_are_those_of_the_scripts(scheme, prefixes, data):
     # They cover exactly what is not O, without overlap.
     covered = [t for _, start, stop in found for t in range(start, stop)]
     assert covered == [t for t, label in enumerate(labels) if label != "O"]
-
-
-# ---------------------------------------------------------------------------- span scores
 
 
 def test_scores_by_hand():
@@ -243,13 +227,10 @@ def test_spans_end_with_their_sequence_and_only_they_count():
     assert span_f1_score([["I-X", "I-X"]], [["B-X", "I-X"]]) == 1
     bioes = [["S-X", "B-Y", "E-Y"]], [["B-X", "B-Y", "I-Y"]]
     assert span_f1_score(*bioes, scheme="bioes") == 1
-
-
-def test_no_spans():
     for average in ("micro", "macro", "weighted"):
-        found = span_precision_recall_fscore([["O"]], [["O"]], average=average)
-        assert found == (0, 0, 0, 0)
-        assert span_precision_recall_fscore([["O"]], [["B"]], average=average) == (0, 0, 0, 0)
+        for found in (["O"], ["B"]):
+            scores = span_precision_recall_fscore([["O"]], [found], average=average)
+            assert scores == (0, 0, 0, 0)
     assert span_f1_score([["O"]], [["O"]], average=None) == {}
 
 
@@ -285,9 +266,6 @@ def test_laws_of_span_scores(data):
         )
 
 
-# ------------------------------------------------------------------------------ reports
-
-
 def test_reports_agree_with_the_scores():
     y_true = [["B-X", "I-X", "O", "B-Y"], ["B-X", "O"], ["B-longest-of-all-types"]]
     y_pred = [["B-X", "I-X", "O", "B-X"], ["B-X", "I-X"], ["O"]]
@@ -318,42 +296,18 @@ def test_reports_agree_with_the_scores():
         span_report([["X-Y"]], [["O"]])
 
 
-# ------------------------------------------------------------------------------ scorers
-
-
-class TokenTagger(BaseEstimator):
-    """Logistic regression on tokens with string labels."""
-
-    def __init__(self, C=1.0):
-        self.C = C
-
-    def fit(self, X, y):
-        stacked = stack_sequences(X)
-        labels = stack_labels(y, stacked.lengths)
-        self.inner_ = LogisticRegression(C=self.C).fit(stacked.values, labels)
-        return self
-
-    def predict(self, X):
-        stacked = stack_sequences(X)
-        return split(self.inner_.predict(stacked.values), stacked.offsets)
-
-
 @pytest.mark.parametrize("name", ["token_accuracy", "sequence_accuracy", "span_f1"])
-@pytest.mark.parametrize("form", [list, np.asarray])
-def test_scorers(name, form):
+def test_scorers(name):
     X, y = make_chains(30, random_state=0)
-    names = np.array(["O", "B-X", "I-X"])
-    y = split(names[np.concatenate(y)], np.cumsum([0, *map(len, y)]))
+    y = [np.array(["O", "B-X", "I-X"])[labels] for labels in y]
     scorer, score = getattr(metrics, f"{name}_scorer"), getattr(metrics, f"{name}_score")
     options = {"scoring": scorer, "cv": 3, "error_score": "raise"}
-    search = GridSearchCV(TokenTagger(), {"C": [1e-6, 1]}, **options).fit(X, form(y))
-    assert search.best_params_ == {"C": 1}
+    tagger = SequenceTagger(random_state=0)
+    search = GridSearchCV(tagger, {"lam": [1e3, 0.1]}, **options).fit(X, y)
+    assert search.best_params_ == {"lam": 0.1}
     assert search.score(X, y) == score(y, search.predict(X))
-    results = cross_validate(TokenTagger(), X, form(y), **options)
+    results = cross_validate(tagger.set_params(lam=0.1), X, y, **options)
     assert results["test_score"].mean() == pytest.approx(search.best_score_)
-
-
-# --------------------------------------------------------------------------- bad input
 
 
 SCORES = [token_accuracy_score, sequence_accuracy_score, span_f1_score]
@@ -391,36 +345,28 @@ def test_labels_outside_the_scheme():
             span_f1_score(good, wrong)
         with pytest.raises(ValueError, match=r"labels\[1\] " + message):
             spans(wrong[1])
-    message = "is 3, but labels of spans are strings"
-    with pytest.raises(TypeError, match=r"y_true\[0\]\[0\] " + message):
-        span_f1_score([[3, 1]], [[3, 1]])
-    with pytest.raises(TypeError, match=r"y_pred\[0\]\[0\] " + message):
-        span_f1_score([["O"]], [[3]])
+    for y_true, name in (([[3]], "y_true"), ([["O"]], "y_pred")):
+        with pytest.raises(TypeError, match=name + r"\[0\]\[0\] is 3, but labels of spans are str"):
+            span_f1_score(y_true, [[3]])
     with pytest.raises(TypeError, match=r"labels\[0\] is 3"):
         spans([3])
 
 
-def test_bad_options():
+def test_bad_options_and_weights():
     for scheme in ("conll", ["bio"]):
-        for score in (lambda scheme: span_f1_score([["O"]], [["O"]], scheme=scheme),
-                      lambda scheme: spans(["O"], scheme)):  # fmt: skip
+        for call in (lambda scheme: span_f1_score([["O"]], [["O"]], scheme=scheme),
+                     lambda scheme: spans(["O"], scheme)):  # fmt: skip
             with pytest.raises(ValueError, match="scheme must be one of"):
-                score(scheme)
+                call(scheme)
     for average in (["micro"], np.array(["micro", "macro"])):
         with pytest.raises(ValueError, match="average"):
             span_f1_score([["O"]], [["O"]], average=average)
-
-
-def test_bad_weights():
     for weights in [
         [1], [1, -1], [1, np.nan], [0, 0], [[1, 1]], ["1", "1"], [1j, 1], [[1], 1], [1e308] * 2
     ]:  # fmt: skip
         for score in SCORES[:2]:
             with pytest.raises(ValueError, match="sample_weight"):
                 score([[1], [2]], [[1], [2]], sample_weight=weights)
-
-
-# -------------------------------------------------------------------------------- regions
 
 
 def test_scores_of_regions_are_those_of_scikit_learn():
@@ -500,41 +446,32 @@ def ignoring():
 
 
 @pytest.mark.parametrize("name", ["mean_iou", "class_accuracy"])
-def test_scorers_of_masks_ignore_what_the_estimator_does(name):
+def test_scorers_of_masks_ignore_what_the_estimator_does_and_route_weights(name):
     X, y, model = ignoring()
     scorer, score = getattr(metrics, f"{name}_scorer"), getattr(metrics, f"{name}_score")
     assert name in repr(scorer)
-    model.fit(X, y)
-    expected = score(y, model.predict(X), ignore_label=9)
-    assert scorer(model, X, y) == expected != score(y, model.predict(X))
+    found, weight = model.fit(X, y).predict(X), np.arange(20.0)
+    expected = score(y, found, ignore_label=9)
+    assert scorer(model, X, y) == expected != score(y, found)
+    weighted = score(y, found, ignore_label=9, sample_weight=weight)
+    assert scorer(model, X, y, sample_weight=weight) == weighted
+    assert pickle.loads(pickle.dumps(scorer))(model, X, y) == expected
     pipeline = Pipeline([("same", FunctionTransformer()), ("model", model)])
     assert scorer(pipeline, X, y) == expected
     search = GridSearchCV(pipeline, {"model__lam": [0.1, 1.0]}, cv=2, scoring=scorer).fit(X, y)
-    assert scorer(search, X, y) == score(y, search.predict(X), ignore_label=9)
-    assert search.score(X, y) == scorer(search, X, y)
-    weight = np.arange(20.0)
-    assert scorer(model, X, y, sample_weight=weight) == score(
-        y, model.predict(X), ignore_label=9, sample_weight=weight
-    )
-    again = pickle.loads(pickle.dumps(scorer))
-    assert again(model, X, y) == expected
+    assert search.score(X, y) == score(y, search.predict(X), ignore_label=9)
     model.set_params(ignore_label=None)
-    assert scorer(model, X, y) == score(y, model.predict(X))
-
-
-def test_scorers_of_masks_route_weights():
-    X, y, model = ignoring()
-    weight = np.arange(20.0)
+    assert scorer(model, X, y) == score(y, found)
+    model.set_params(ignore_label=9)
     with config_context(enable_metadata_routing=True):
-        scorer = metrics.mean_iou_scorer.set_score_request(sample_weight=True)
+        routed = scorer.set_score_request(sample_weight=True)
         model.set_fit_request(sample_weight=True)
-        found = cross_validate(
-            model, X, y, cv=2, scoring=scorer, params={"sample_weight": weight}, error_score="raise"
-        )["test_score"]
+        options = {"params": {"sample_weight": weight}, "error_score": "raise"}
+        found = cross_validate(model, X, y, cv=2, scoring=routed, **options)["test_score"]
     halves = [np.arange(10), np.arange(10, 20)]
     for test, train, value in zip(halves, halves[::-1], found, strict=True):
         parts = [[items[i] for i in part] for part in (train, test) for items in (X, y)]
         model.fit(*parts[:2], sample_weight=weight[train])
-        assert value == metrics.mean_iou_score(
+        assert value == score(
             parts[3], model.predict(parts[2]), ignore_label=9, sample_weight=weight[test]
         )

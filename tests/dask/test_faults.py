@@ -6,11 +6,11 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 import pytest
 from helpers.clusters import CLASSES, ROWS, has_begun, kill, load, primal, process_id, start_worker
-from sklearn.base import clone
 
 from sskit import StructSVMClassifier
 
@@ -24,28 +24,31 @@ pytestmark = pytest.mark.slow
 N_WORKERS = 3
 # of each of two kinds of clusters
 N_FITS = int(os.environ.get("SSKIT_KILLS", "10")) // 2
-LAM = 0.01
-MODEL = StructSVMClassifier(lam=LAM, tol=1e-3, standardize=False, random_state=0, max_iter=5000)
-
-
-# as long as other tests need
-LONG = StructSVMClassifier(lam=0.001, tol=1e-3, standardize=False, random_state=0, max_iter=5000)
+LAM, LONG = 0.01, 0.001  # the second takes as long as other tests need
 LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
+LOCAL = {"dashboard_address": ":0", "silence_logs": 50}
+NONE = {"n_workers": 0, "processes": False, "protocol": "tcp", **LOCAL}
 
 
-def tight(model):
+def model(lam, **options):
+    options = {"tol": 1e-3, "max_iter": 5000, **options}
+    return StructSVMClassifier(lam=lam, standardize=False, random_state=0, **options)
+
+
+@cache
+def tight(lam):
     """A fit whose certificate brackets the optimum closely."""
-    return clone(model).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
+    return model(lam, tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
 
 
-@pytest.fixture(scope="module")
-def optimum():
-    return tight(MODEL)
-
-
-@pytest.fixture(scope="module")
-def long_optimum():
-    return tight(LONG)
+def check(found, lam):
+    """A certificate that is true, and brackets the optimum."""
+    value = primal(found)
+    assert found.certified_
+    assert found.primal_objective_ == pytest.approx(value, rel=1e-9)
+    assert found.dual_objective_ <= tight(lam).primal_objective_ * (1 + 1e-9)
+    assert tight(lam).dual_objective_ <= value * (1 + 1e-9)
+    assert value - found.dual_objective_ == pytest.approx(found.dual_gap_, abs=1e-9)
 
 
 @pytest.fixture(params=["started again", "not started again"])
@@ -54,19 +57,13 @@ def cluster(request, tmp_path):
     if request.param == "started again":
         # else a nanny is sent away if its worker is just away when that is looked at
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
-        made = distributed.LocalCluster(
-            n_workers=N_WORKERS,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            local_directory=tmp_path,
-            silence_logs=50,
-        )
-        with made, distributed.Client(made) as client:
+        options = {"n_workers": N_WORKERS, "threads_per_worker": 1, "local_directory": tmp_path}
+        with (
+            distributed.LocalCluster(**options, **LOCAL) as made,
+            distributed.Client(made) as client,
+        ):
             yield client, lambda: client.wait_for_workers(N_WORKERS, timeout=60)
         return
-    made = distributed.LocalCluster(
-        n_workers=0, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
-    )
     workers = []
 
     def complete():
@@ -75,19 +72,19 @@ def cluster(request, tmp_path):
             workers.append(start_worker(made.scheduler_address, tmp_path))
         client.wait_for_workers(N_WORKERS, timeout=60)
 
-    with made, distributed.Client(made) as client:
+    with distributed.LocalCluster(**NONE) as made, distributed.Client(made) as client:
         yield client, complete
         for worker in workers:
             worker.kill()
             worker.wait()
 
 
-def data(n_parts):
+def data():
     def slow(k):
         time.sleep(0.05)
-        return load(k, n_parts)
+        return load(k, 7)
 
-    made = [dask.delayed(slow, pure=False, nout=2)(k) for k in range(n_parts)]
+    made = [dask.delayed(slow, pure=False, nout=2)(k) for k in range(7)]
     return [list(column) for column in zip(*(tuple(part) for part in made), strict=True)]
 
 
@@ -105,22 +102,21 @@ def fit_and_kill(client, seconds, which, warm=False, in_passes=False):
             failed.append(error)
 
     killer = threading.Thread(target=later)
-    estimator = clone(MODEL).set_params(warm_start=warm)
-    model = Distributed(estimator, client=client, timeout=60.0)
+    fitted = Distributed(model(LAM, warm_start=warm), client=client, timeout=60.0)
     began = time.monotonic()
     killer.start()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "lost .* parts of the data", UserWarning)
         warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
-        model.fit(*data(7))
+        fitted.fit(*data())
     taken = time.monotonic() - began
     ended.set()
     killer.join()
     assert not failed
-    return model, taken
+    return fitted, taken
 
 
-def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
+def test_every_fit_ends_with_a_true_certificate(cluster):
     client, complete = cluster
     random_state = np.random.RandomState(0)
     complete()
@@ -132,95 +128,82 @@ def test_every_fit_ends_with_a_true_certificate(cluster, optimum):
         in_passes = k % 2 == 1
         seconds = typical * random_state.uniform() * (0.2 if in_passes else 1.0)
         which, warm = random_state.randint(3), k % 2 == 0
-        model, taken = fit_and_kill(client, seconds, which, warm, in_passes)
-        found = model.estimator_
-        value = primal(found)
-        assert found.certified_, f"fit {k}"
-        assert found.primal_objective_ == pytest.approx(value, rel=1e-9)
-        assert found.dual_objective_ <= optimum.primal_objective_ * (1 + 1e-9)
-        assert optimum.dual_objective_ <= value * (1 + 1e-9)
-        assert value - found.dual_objective_ == pytest.approx(found.dual_gap_, abs=1e-9)
+        fitted, taken = fit_and_kill(client, seconds, which, warm, in_passes)
+        check(fitted.estimator_, LAM)
         typical = min(typical, taken)
-        n_lost += model.history_["n_lost"].sum()
+        n_lost += fitted.history_["n_lost"].sum()
         assert taken < 60.0
     assert n_lost > N_FITS // 3
 
 
-def begin(client, X, y, **options):
-    """A fit in another thread; what it returns or raises comes in a list."""
+def begin(cluster, X=None, y=None, **options):
+    """A long fit in another thread, of which all workers have begun.
+
+    What it returns or raises comes in a list.
+    """
+    client, complete = cluster
+    complete()
+    tight(LONG)
+    X, y = data() if X is None else (X, y)
     ends, options = [], {"timeout": 60.0} | options
 
     def fit():
         try:
-            ends.append(Distributed(LONG, client=client, **options).fit(X, y))
+            ends.append(Distributed(model(LONG), client=client, **options).fit(X, y))
         except Exception as error:
             ends.append(error)
 
     thread = threading.Thread(target=fit)
     thread.start()
-    return thread, ends
-
-
-def wait_for_rounds(client):
-    """Wait until every worker has begun."""
     while not all(client.run(has_begun).values()):
         time.sleep(0.1)
     time.sleep(1.0)
+    return thread, ends
 
 
-def ended(thread, ends, optimum):
+def history_of(thread, ends):
     """The history of a fit that has begun, whose certificate is true."""
     thread.join(120)
-    found = ends[0].estimator_
-    assert found.certified_
-    assert found.primal_objective_ == pytest.approx(primal(found), rel=1e-9)
-    assert found.primal_objective_ >= optimum.dual_objective_ * (1 - 1e-9)
+    check(ends[0].estimator_, LONG)
     return ends[0].history_
 
 
 @LOST
 @pytest.mark.parametrize("cluster", ["started again"], indirect=True)
-def test_all_workers_are_lost_at_once(cluster, long_optimum):
+def test_all_workers_are_lost_at_once(cluster):
     client, complete = cluster
-    complete()
-    thread, ends = begin(client, *data(7))
-    wait_for_rounds(client)
+    thread, ends = begin(cluster)
     for _ in range(N_WORKERS):
         kill(client)
         time.sleep(0.05)
     complete()
-    assert ended(thread, ends, long_optimum)["n_lost"].sum() >= 7
+    assert history_of(thread, ends)["n_lost"].sum() >= 7
 
 
 @LOST
 @pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
-def test_the_cluster_is_started_anew(cluster, long_optimum):
+def test_the_cluster_is_started_anew(cluster):
     client, complete = cluster
-    complete()
-    thread, ends = begin(client, *data(7))
-    wait_for_rounds(client)
+    thread, ends = begin(cluster)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # there may be nothing that starts workers again
         with suppress(TimeoutError):
             client.restart(timeout=20, wait_for_workers=False)
     complete()
-    ended(thread, ends, long_optimum)
+    history_of(thread, ends)
 
 
 @LOST
 @pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
-def test_lost_parts_begin_at_the_last_checkpoint(cluster, long_optimum, tmp_path):
-    client, complete = cluster
-    complete()
+def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
     folder = tmp_path / "points"
-    thread, ends = begin(client, *data(7), checkpoint=folder, checkpoint_every=1)
-    wait_for_rounds(client)
+    thread, ends = begin(cluster, checkpoint=folder, checkpoint_every=1)
     # no other pass is so much as begun while the first checkpoint is written
     while not any(folder.glob("*")):
         time.sleep(0.02)
-    kill(client)
-    history = ended(thread, ends, long_optimum)
+    kill(cluster[0])
+    history = history_of(thread, ends)
     lost = np.flatnonzero(history["n_lost"])
     assert len(lost)
     # with nothing saved the dual objective would begin below what three workers have after a pass
@@ -231,12 +214,9 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, long_optimum, tmp_path
 def test_scattered_data_that_are_lost_are_named(cluster):
     client, complete = cluster
     complete()
-    X, y = (
-        client.scatter(list(column), hash=False)
-        for column in zip(*(load(k, 7) for k in range(7)), strict=True)
-    )
-    thread, ends = begin(client, X, y, timeout=30.0)
-    wait_for_rounds(client)
+    columns = zip(*(load(k, 7) for k in range(7)), strict=True)
+    X, y = (client.scatter(list(column), hash=False) for column in columns)
+    thread, ends = begin(cluster, X, y, timeout=30.0)
     kill(client)
     thread.join(60)
     assert isinstance(ends[0], ValueError)
@@ -244,13 +224,8 @@ def test_scattered_data_that_are_lost_are_named(cluster):
 
 
 def test_there_is_an_end_to_waiting_for_workers():
-    with (
-        distributed.LocalCluster(
-            n_workers=0, processes=False, protocol="tcp", dashboard_address=":0", silence_logs=50
-        ) as made,
-        distributed.Client(made) as client,
-    ):
+    with distributed.LocalCluster(**NONE) as made, distributed.Client(made) as client:
         began = time.monotonic()
         with pytest.raises(TimeoutError, match="^waited 3 seconds for a worker to compute part 0"):
-            Distributed(LONG, client=client, timeout=3.0).fit(*data(7))
+            Distributed(model(LONG), client=client, timeout=3.0).fit(*data())
         assert time.monotonic() - began < 10.0

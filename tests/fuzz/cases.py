@@ -41,8 +41,7 @@ from fuzz.products import REFUSALS
 from fuzz.subjects import ESTIMATORS, KERNEL_ANSWERS, KernelFunction
 
 SUBJECTS = ESTIMATORS | FUNCTIONS
-# Estimators have far more that can go wrong.
-NAMES = [*ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *ESTIMATORS, *FUNCTIONS]
+NAMES = [*ESTIMATORS, *FUNCTIONS]
 QUERIES = [
     "predict", "predict_topk", "predict_segments", "decision_function", "node_scores", "score",
     "coef_at", "gap_at", "dual_objective_at", "estimator_at", "transform", "weights_frame",

@@ -24,19 +24,6 @@ DTYPES = [
 ]  # fmt: skip
 
 
-class Sequence(collections.abc.Sequence):
-    """A sequence that is no list."""
-
-    def __init__(self, items):
-        self.items = list(items)
-
-    def __len__(self):
-        return len(self.items)
-
-    def __getitem__(self, i):
-        return self.items[i]
-
-
 class ArrayLike:
     """Something that only NumPy can read."""
 
@@ -60,32 +47,30 @@ def pick(rng, items):
     return items[int(rng.integers(len(items)))]
 
 
-def junk(rng):
-    """A value that hardly anything takes."""
-    return pick(rng, JUNK)()
-
-
+# Values that hardly anything takes; those that remember what was done with them are made anew.
 JUNK = [
-    lambda: None, lambda: True, lambda: False, lambda: 0, lambda: -1, lambda: 1, lambda: 2,
-    lambda: 0.5, lambda: -0.5, lambda: np.nan, lambda: np.inf, lambda: -np.inf, lambda: 1e308,
-    lambda: 5e-324, lambda: 2**31, lambda: 2**63, lambda: 2**64, lambda: 10**30, lambda: 10**400,
-    lambda: -(2**63), lambda: -(10**30), lambda: "auto", lambda: "", lambda: "no such",
-    lambda: "\0", lambda: b"bytes", lambda: [], lambda: (), lambda: {}, lambda: set(),
-    lambda: {"coef": (0, 1)}, lambda: {1: 2}, lambda: [0.1], lambda: (0, 1), lambda: (1, 0),
-    lambda: ["a", 1], lambda: [[1, 2], [3]], lambda: [None], lambda: np.float64(0.1),
-    lambda: np.float32(0.1), lambda: np.float16(0.1), lambda: np.longdouble(0.1),
-    lambda: np.int64(3), lambda: np.uint8(3), lambda: np.True_, lambda: np.str_("auto"),
-    lambda: np.bytes_(b"auto"), lambda: np.datetime64("2020-01-01"), lambda: np.array(0.5),
+    None, True, False, 0, -1, 1, 2, 0.5, -0.5, np.nan, np.inf, -np.inf, 1e308, 5e-324, 2**31,
+    2**63, 2**64, 10**30, 10**400, -(2**63), -(10**30), "auto", "", "no such", "\0", b"bytes",
+    (), (0, 1), (1, 0), np.float64(0.1), np.float32(0.1), np.float16(0.1), np.longdouble(0.1),
+    np.int64(3), np.uint8(3), np.True_, np.str_("auto"), np.bytes_(b"auto"),
+    np.datetime64("2020-01-01"), 1j, 0.5 + 0j, fractions.Fraction(1, 3), decimal.Decimal("0.1"),
+    int, np.ndarray, function, range(3), slice(None), Ellipsis, pd.NA, pd.NaT, pd.Timestamp(0), np,
+    list, dict, set, object, lambda: {"coef": (0, 1)}, lambda: {1: 2}, lambda: [0.1],
+    lambda: ["a", 1], lambda: [[1, 2], [3]], lambda: [None], lambda: np.array(0.5),
     lambda: np.array(2), lambda: np.array("auto"), lambda: np.array([0.5]),
     lambda: np.array([1, 2]), lambda: np.array([]), lambda: np.array([None]), lambda: np.eye(2),
-    lambda: np.array([[np.nan]]), lambda: 1j, lambda: 0.5 + 0j, lambda: fractions.Fraction(1, 3),
-    lambda: decimal.Decimal("0.1"), lambda: object(), lambda: int, lambda: np.ndarray,
-    lambda: function, lambda: range(3), lambda: slice(None), lambda: Ellipsis,
-    lambda: iter([1, 2]), lambda: sp.csr_array(np.eye(2)),
-    lambda: pd.Series([1.0, 2.0]), lambda: pd.DataFrame({"a": [1.0]}), lambda: pd.NA,
-    lambda: pd.NaT, lambda: pd.Timestamp(0), lambda: memoryview(b"ab"), lambda: bytearray(b"ab"),
-    lambda: ValueError("a value"), lambda: np.random.default_rng(0), lambda: np,
+    lambda: np.array([[np.nan]]), lambda: iter([1, 2]), lambda: sp.csr_array(np.eye(2)),
+    lambda: pd.Series([1.0, 2.0]), lambda: pd.DataFrame({"a": [1.0]}), lambda: memoryview(b"ab"),
+    lambda: bytearray(b"ab"), lambda: ValueError("a value"), lambda: np.random.default_rng(0),
 ]  # fmt: skip
+MAKERS = (list, dict, set, object)
+
+
+def junk(rng):
+    """A value that hardly anything takes."""
+    value = pick(rng, JUNK)
+    made = value in MAKERS if isinstance(value, type) else "<lambda>" in repr(value)
+    return value() if made else value
 
 
 def mutated(rng, value):
@@ -100,36 +85,28 @@ def mutated(rng, value):
 
 def mutated_by_kind(rng, value):
     """Return a changed copy of a value, by what it is."""
-    if rng.random() < 0.08:
-        return junk(rng), "junk"
-    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
+    plain = isinstance(value, (bool, np.bool_, str, bytes)) or value is None
+    if plain or rng.random() < 0.08:
         return junk(rng), "junk"
     if isinstance(value, (int, np.integer)):
-        return mutated_whole(rng, value)
+        others = [int(value) + 1, int(value) - 1, -int(value), float(value), float(value) + 0.5]
+        others += [np.int8(np.clip(value, -128, 127)), np.float32(value), str(value), junk(rng)]
+        return pick(rng, [*others, *WHOLE_EXTREMES]), "whole"
     if isinstance(value, (float, np.floating)):
         return pick(rng, [*EXTREMES, float(value) * 1e6, float(value) * 1e-6, junk(rng)]), "extreme"
     if isinstance(value, np.ndarray) and value.dtype != object and value.ndim:
-        return mutated_array(rng, value)
+        how = pick(rng, [*ARRAYS, "entry", "shape"])
+        return ARRAYS[how](rng, value), how
     if sp.issparse(value):
         return mutated_sparse(rng, value)
-    if isinstance(value, (list, tuple, np.ndarray, dict)):
+    if isinstance(value, (list, tuple, np.ndarray)):
         return mutated_container(rng, value)
+    if isinstance(value, dict):
+        return mutated_dict(rng, value), "dict"
     if isinstance(value, PANDAS):
         return mutated_by_kind(rng, np.asarray(value))
-    if hasattr(value, "__dict__") and not callable(value) and vars(value):
-        return mutated_object(rng, value)
-    return junk(rng), "junk"
-
-
-def mutated_whole(rng, value):
-    """Another number, or the same of another type."""
-    others = [int(value) + 1, int(value) - 1, -int(value), float(value), float(value) + 0.5]
-    others += [np.int8(np.clip(value, -128, 127)), np.float32(value), str(value), junk(rng)]
-    return pick(rng, [*others, *WHOLE_EXTREMES]), "whole"
-
-
-def mutated_object(rng, value):
-    """A copy with one attribute changed."""
+    if not hasattr(value, "__dict__") or callable(value) or not vars(value):
+        return junk(rng), "junk"
     value = copy.copy(value)
     name = pick(rng, sorted(vars(value)))
     try:
@@ -141,19 +118,6 @@ def mutated_object(rng, value):
 
 
 # ---- arrays ------------------------------------------------------------------------------
-
-
-def mutated_array(rng, value):
-    """An array with other entries, shape, memory layout, type, or another container of it."""
-    how = pick(rng, ["entry", "entry", "all", "shape", "shape", "layout", "dtype", "container"])
-    return {
-        "entry": with_entry,
-        "all": with_scale,
-        "shape": with_shape,
-        "layout": with_layout,
-        "dtype": with_dtype,
-        "container": in_container,
-    }[how](rng, value), how
 
 
 def with_entry(rng, value):
@@ -171,18 +135,15 @@ def with_entry(rng, value):
     elif value.dtype.kind == "b":
         value[place] = not value[place].any()
     else:
-        entries = value.astype(object)
-        entries[place] = pick(rng, [None, np.nan, 1, "", "z" * 100, b"a", ("a",), 0.5])
-        return entries
+        value = value.astype(object)
+        value[place] = pick(rng, [None, np.nan, 1, "", "z" * 100, b"a", ("a",), 0.5])
     return value
 
 
 def with_scale(rng, value):
     """All entries multiplied by a number, or all the same."""
-    if value.dtype.kind not in "fiu":
+    if value.dtype.kind not in "fiu" or rng.random() < 0.3:
         return np.repeat(value.ravel()[:1], value.size).reshape(value.shape)
-    if rng.random() < 0.3:
-        return np.full_like(value, value.ravel()[0] if value.size else 0)
     with np.errstate(all="ignore"):
         return value.astype(float) * pick(rng, [*EXTREMES, 1e100, 1e-100, 1e30, 1e-30])
 
@@ -194,10 +155,8 @@ def with_shape(rng, value):
         lambda: value.ravel(), lambda: value[None], lambda: value[..., None], lambda: value.T,
         lambda: value[:0], lambda: value[..., :0], lambda: value[:1],
         lambda: np.delete(value, 0, axis=axis), lambda: np.concatenate([value, value], axis=axis),
-        lambda: value.reshape(-1)[0] if value.size else value,
-        lambda: np.array(value.reshape(-1)[0]) if value.size else value,
-        lambda: np.flip(value, axis=axis),
-        lambda: value.reshape(value.shape[0], -1) if value.size else value,
+        lambda: value.reshape(-1)[0], lambda: np.array(value.reshape(-1)[0]),
+        lambda: np.flip(value, axis=axis), lambda: value.reshape(value.shape[0], -1),
         lambda: np.zeros((0,) * value.ndim),
     ]  # fmt: skip
     return pick(rng, shapes)()
@@ -205,22 +164,15 @@ def with_shape(rng, value):
 
 def with_layout(rng, value):
     """The same entries, laid out otherwise in memory."""
-
-    def read_only():
-        out = value.copy()
-        out.flags.writeable = False
-        return out
-
-    def unaligned():
-        raw = np.zeros(value.nbytes + 1, dtype=np.uint8)
-        out = raw[1:].view(value.dtype).reshape(value.shape)
-        out[...] = value
-        return out
-
+    read_only = value.copy()
+    read_only.flags.writeable = False
+    unaligned = np.zeros(value.nbytes + 1, dtype=np.uint8)[1:].view(value.dtype)
+    unaligned = unaligned.reshape(value.shape)
+    unaligned[...] = value
     layouts = [
         lambda: np.asfortranarray(value), lambda: np.repeat(value, 2, axis=0)[::2],
         lambda: np.repeat(value, 3, axis=-1)[..., ::3], lambda: np.flip(value.copy(), axis=0)[::-1],
-        lambda: np.broadcast_to(value[:1], value.shape), read_only, unaligned,
+        lambda: np.broadcast_to(value[:1], value.shape), lambda: read_only, lambda: unaligned,
         lambda: value.astype(value.dtype.newbyteorder()), lambda: value.view(Subclass),
         lambda: np.ma.masked_array(value, mask=np.arange(value.size).reshape(value.shape) == 0),
     ]  # fmt: skip
@@ -230,67 +182,43 @@ def with_layout(rng, value):
 def with_dtype(rng, value):
     """The entries as another type, as far as they can be."""
     dtype = pick(rng, DTYPES)
+    if dtype == "void":
+        return np.zeros(value.shape, dtype=[("a", float), ("b", int)])
+    if dtype.startswith(("date", "time")):
+        return np.zeros(value.shape, dtype="int64").astype(dtype)
+    if value.dtype.kind in "OUSV":
+        return value.astype(object if dtype == "str" else "S")
     with np.errstate(all="ignore"):
-        if dtype == "void":
-            return np.zeros(value.shape, dtype=[("a", float), ("b", int)])
-        if dtype.startswith(("date", "time")):
-            return np.zeros(value.shape, dtype="int64").astype(dtype)
-        if value.dtype.kind in "OUSV":
-            return value.astype(object if dtype == "str" else "U" if value.dtype == object else "S")
         return value.astype(dtype)
 
 
 def in_container(rng, value):
     """The entries in something else than an array."""
+    rows = value.tolist()
+    ragged = [*rows[:-1], rows[-1][:-1] if isinstance(rows[-1], list) else [rows[-1]]]
     containers = [
-        lambda: value.tolist(),
-        lambda: tuple(map(tuple, value)) if value.ndim > 1 else tuple(value),
-        lambda: list(value),
-        lambda: iter(value.tolist()),
-        lambda: (row for row in value.tolist()),
-        lambda: collections.deque(value.tolist()),
-        lambda: Sequence(value),
-        lambda: ArrayLike(value),
+        lambda: rows, lambda: tuple(map(tuple, value)) if value.ndim > 1 else tuple(value),
+        lambda: list(value), lambda: iter(rows), lambda: (row for row in rows),
+        lambda: collections.deque(rows), lambda: ArrayLike(value),
         lambda: memoryview(np.ascontiguousarray(value)),
-        lambda: array.array("d", np.ravel(value).astype(float)),
-        lambda: dict(enumerate(value.tolist())),
-        lambda: set(map(str, np.ravel(value))),
-        lambda: str(value),
-        lambda: np.matrix(value) if value.ndim < 3 else value[0],
-        lambda: pd.Series(list(value)),
-        lambda: pd.DataFrame(value) if value.ndim < 3 else value[0],
-        lambda: pd.DataFrame(value).rename(columns=str) if value.ndim == 2 else pd.Index([1, 2]),
-        lambda: pd.DataFrame(value).astype(object) if value.ndim == 2 else pd.Series(["a"]),
+        lambda: array.array("d", np.ravel(value).astype(float)), lambda: dict(enumerate(rows)),
+        lambda: set(map(str, np.ravel(value))), lambda: str(value), lambda: np.matrix(value),
+        lambda: pd.Series(list(value)), lambda: pd.DataFrame(value), lambda: pd.Index([1, 2]),
+        lambda: pd.DataFrame(value).rename(columns=str), lambda: pd.DataFrame(value).astype(object),
         lambda: pd.Series(np.asarray(value).ravel(), dtype="category"),
-        lambda: pd.array(np.ravel(value).tolist()),
-        lambda: ragged(value),
-        lambda: (
-            mutated_sparse(rng, sp.csr_array(np.atleast_2d(value).astype(float)))[0]
-            if value.ndim < 3
-            else value
-        ),
-        lambda: sparse_of(rng, value),
-    ]
+        lambda: pd.array(np.ravel(value).tolist()), lambda: ragged,
+        lambda: mutated_sparse(rng, sp.csr_array(np.atleast_2d(value).astype(float)))[0],
+    ]  # fmt: skip
     return pick(rng, containers)()
 
 
-def ragged(value):
-    """Rows of unequal lengths."""
-    rows = value.tolist()
-    if rows and isinstance(rows[-1], list):
-        rows[-1] = rows[-1][:-1]
-    elif rows:
-        rows[-1] = [rows[-1], rows[-1]]
-    return rows
+ARRAYS = {
+    "entry": with_entry, "all": with_scale, "shape": with_shape, "layout": with_layout,
+    "dtype": with_dtype, "container": in_container,
+}  # fmt: skip
 
 
-# ---- sparse matrices ---------------------------------------------------------------------
-
-
-def sparse_of(rng, value):
-    """The entries in one of the sparse formats, as a matrix or an array."""
-    coo = sp.coo_array(np.atleast_2d(value).astype(float)).asformat(pick(rng, SPARSE))
-    return coo if rng.random() < 0.5 else getattr(sp, f"{coo.format}_matrix")(coo)
+# ---- sparse matrices and containers ------------------------------------------------------
 
 
 def mutated_sparse(rng, value):
@@ -300,27 +228,25 @@ def mutated_sparse(rng, value):
     value = sp.csr_array(value).copy()
     how = pick(rng, ["format", "entry", "shape", "dtype", "unsorted", "twice", "zeros", "broken"])
     if how == "format":
-        return value.asformat(pick(rng, SPARSE)), how
-    if how == "entry" and value.nnz:
+        value = value.asformat(pick(rng, SPARSE))
+        value = value if rng.random() < 0.5 else getattr(sp, f"{value.format}_matrix")(value)
+    elif how == "entry" and value.nnz:
         value.data[int(rng.integers(value.nnz))] = pick(rng, EXTREMES)
     elif how == "shape":
         shapes = [value[:0], value[:, :0], value[:1], value[:, :1], value.T, sp.vstack([value] * 2)]
-        return pick(rng, shapes), how
+        value = pick(rng, shapes)
+    elif how == "dtype" and rng.random() < 0.5:
+        value.indices, value.indptr = value.indices.astype(np.int64), value.indptr.astype(np.int64)
     elif how == "dtype":
-        if rng.random() < 0.5:
-            value.indices = value.indices.astype(np.int64)
-            value.indptr = value.indptr.astype(np.int64)
-        else:
-            value = value.astype(pick(rng, ["float32", "complex128", "bool", "int8", "longdouble"]))
+        value = value.astype(pick(rng, ["float32", "complex128", "bool", "int8", "longdouble"]))
     elif how == "unsorted":
         for a, b in zip(value.indptr[:-1], value.indptr[1:], strict=True):
             value.indices[a:b], value.data[a:b] = value.indices[a:b][::-1], value.data[a:b][::-1]
         value.has_sorted_indices = False
     elif how == "twice":
-        value = sp.coo_array(value)
-        parts = value.data, value.row, value.col
-        both = [np.concatenate([part, part]) for part in parts]
-        value = sp.coo_array((both[0], tuple(both[1:])), shape=value.shape)
+        parts = sp.coo_array(value)
+        data, row, col = (np.concatenate([p, p]) for p in (parts.data, parts.row, parts.col))
+        value = sp.coo_array((data, (row, col)), shape=value.shape)
     elif how == "zeros":
         value.data[:] = 0.0
     elif how == "broken" and value.nnz:
@@ -333,15 +259,9 @@ def mutated_sparse(rng, value):
     return value, how
 
 
-# ---- containers --------------------------------------------------------------------------
-
-
 def mutated_container(rng, value):
-    """A list, tuple, dict or object array with one item changed, or in another container."""
-    how = pick(rng, ["item", "item", "item", "length", "container"])
-    if isinstance(value, dict):
-        return mutated_dict(rng, value), "dict"
-    items = list(value)
+    """A list, tuple or object array with one item changed, or in another container."""
+    how, items = pick(rng, ["item", "item", "item", "length", "container"]), list(value)
     if how == "item" and items:
         i = int(rng.integers(len(items)))
         items[i], inner = mutated(rng, items[i])
@@ -353,11 +273,10 @@ def mutated_container(rng, value):
         lambda: tuple(items), lambda: items, lambda: objects(items),
         lambda: objects(items).reshape(-1, 1), lambda: (item for item in items),
         lambda: iter(items), lambda: map(np.asarray, items), lambda: collections.deque(items),
-        lambda: Sequence(items), lambda: dict(enumerate(items)), lambda: [items],
-        lambda: [[item] for item in items], lambda: pd.Series(items),
-        lambda: pd.DataFrame({"item": pd.Series(items)}),
+        lambda: dict(enumerate(items)), lambda: [items], lambda: [[item] for item in items],
+        lambda: pd.Series(items), lambda: pd.DataFrame({"item": pd.Series(items)}),
         lambda: np.concatenate([np.asarray(item) for item in items]), lambda: np.array(items),
-        lambda: {"items": items}, lambda: str(items), lambda: items[0] if items else None,
+        lambda: {"items": items}, lambda: str(items), lambda: items[0],
     ]  # fmt: skip
     return pick(rng, containers)(), how
 

@@ -43,15 +43,12 @@ class Fit(NamedTuple):
         Whether there are bounds on the weights.
     factored : bool
         Whether the model is a sum over nodes and edges that solvers can visit.
-    one_table : bool
-        Whether these edges have one table of weights.
     """
 
     estimator: object
     data: object
     bounded: bool = False
     factored: bool = False
-    one_table: bool = True
 
 
 def rows(n=24):
@@ -169,8 +166,6 @@ PAIRS = {"loss": np.array([[0.0, 3.0, 0.5], [0.0, 0.0, 1.0], [2.0, 0.2, 0.0]])}
 RAW = {"standardize": False}  # columns as they are
 PRIOR = {"coef_": 0.5 * np.eye(3), "intercept_": np.array([0.2, 0.0, -0.3])}
 PRIOR_OF_CHAINS = {"transitions_": 0.5 * np.eye(3), "start_": np.array([0.2, 0.0, -0.3])}
-# Nodes and edges that have tables of their own.
-FACTORS = {"factored": True, "one_table": False}
 FITS = {
     "rows": Fit(StructSVMClassifier(**RAW), rows),
     "rows, scaled": Fit(StructSVMClassifier(), rows),
@@ -191,7 +186,7 @@ FITS = {
     "chains, second order and bounds": Fit(SequenceTagger(order=2, **BOX), chains, bounded=True),
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
-    "chains, edges": Fit(SequenceTagger(), edged_chains, **FACTORS),
+    "chains, edges": Fit(SequenceTagger(), edged_chains, factored=True),
     "chains, edges and slack": Fit(SequenceTagger(rescaling="slack"), edged_chains),
     "chains, edges and bounds": Fit(SequenceTagger(**BOX), edged_chains, bounded=True),
     "segments": Fit(SegmentTagger(), segments),
@@ -271,6 +266,3 @@ def suits(fit, solver):
         or (not FITS[fit].factored and names & FACTORED_ONLY)
         or (FITS[fit].estimator.prior is not None and names & UNPRIORED_ONLY)
     )
-
-
-PRODUCTS = [(fit, solver) for fit in FITS for solver in SOLVERS if suits(fit, solver)]

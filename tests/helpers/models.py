@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from helpers import segments as spans
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import enumerate_sets
 from helpers.paper import Enumerated
-from helpers.toys import TOYS, MultilabelToy, Toy, bind_chains, bind_rows, chain_toy, multiclass_toy
+from helpers.toys import (
+    FORMS,
+    TOYS,
+    MultilabelToy,
+    Toy,
+    bind_chains,
+    bind_rows,
+    chain_toy,
+    multiclass_toy,
+)
 from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
@@ -30,7 +38,6 @@ from sskit.models.tree import TreeModel
 from sskit.utils import RaggedArray
 
 COSTS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
-FORMS = {"dense": np.asarray, "csr": sp.csr_array}
 
 
 @dataclass

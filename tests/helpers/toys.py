@@ -1,6 +1,7 @@
 """Toy problems twice: bound to a model of the package, and enumerated."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +11,7 @@ from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
 from helpers.paper import (
     Enumerated,
+    chain_feature,
     dual_value,
     enumerate_chains,
     enumerate_classes,
@@ -28,6 +30,13 @@ from sskit.models.rankings.model import RankingModel
 from sskit.models.segments.model import SegmentModel
 from sskit.solvers import BCFW
 from sskit.utils import RaggedArray
+
+FORMS = {"dense": np.asarray, "csr": sp.csr_array}
+
+
+def thinned(rng, x, form):
+    """Features of which some are zero if they are to be sparse."""
+    return x * (rng.random(x.shape) < 0.6) if form == "csr" else x
 
 
 @dataclass
@@ -92,8 +101,7 @@ def chain_toy(
     """Random chains; `form` is "dense" or "csr"."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(lengths[i % len(lengths)], p)) for i in range(n)]
-    if form == "csr":
-        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    X = [thinned(rng, x, form) for x in X]
     y = [rng.integers(n_states, size=len(x)) for x in X]
     if allowed is not None:
         y = [walk(rng, allowed, len(x)) for x in X]
@@ -109,27 +117,25 @@ def walk(rng, allowed, length):
 
 
 def bind_chains(
-    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None
+    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None, order=1
 ):  # fmt: skip
     """Toy of given chains; a table has costs of pairs of states."""
-    lengths = np.array([len(x) for x in X])
-    c = block_weights(len(X), weights)
+    lengths, c = np.array([len(x) for x in X]), block_weights(len(X), weights)
     start = None if allowed is None else np.ones(n_states, dtype=bool)
-    model = ChainModel(X[0].shape[1], n_states, allowed, start, None)
-    values = np.concatenate(X)
-    stacked = RaggedArray(
-        sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
-    )
+    model = ChainModel(X[0].shape[1], n_states, allowed, start, None, order=order)
+    offsets = np.concatenate([[0], lengths.cumsum()])
+    stacked = RaggedArray(FORMS[form](np.concatenate(X)), offsets)
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
     problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
-    pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed)
+    feature = second_chain_feature if order == 2 else chain_feature
+    pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
     if table is not None:
         take = np.mean if mean else np.sum
         pairs.loss = [
             np.array([take(table[truth, states]) for states in found])
             for truth, found in zip(y, pairs.labels, strict=True)
         ]
-    return Toy(problem, model.layout, pairs, X, n_states)
+    return (SecondChainToy if order == 2 else Toy)(problem, model.layout, pairs, X, n_states)
 
 
 class SecondChainToy(Toy):
@@ -151,51 +157,16 @@ def second_chain_toy(
     first = chain_toy(seed, n, n_states, p, lengths, form=form)
     rng = np.random.default_rng(seed)
     y = [rng.integers(n_states, size=len(x)) for x in first.X]
-    return bind_second_chains(first.X, y, n_states, form, weights)
-
-
-def bind_second_chains(X, y, n_states, form="dense", weights=None):
-    """Toy of given chains."""
-    lengths = np.array([len(x) for x in X])
-    c, values = block_weights(len(X), weights), np.concatenate(X)
-    model = ChainModel(X[0].shape[1], n_states, order=2)
-    stacked = RaggedArray(
-        sp.csr_array(values) if form == "csr" else values, np.concatenate([[0], lengths.cumsum()])
-    )
-    problem = model.bind(stacked, np.concatenate(y), np.repeat(1.0 / lengths, lengths), c)
-    pairs = enumerate_chains(X, y, n_states, c, feature=second_chain_feature)
-    return SecondChainToy(problem, model.layout, pairs, X, n_states)
-
-
-def multiclass_toy(
-    seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True
-):  # fmt: skip
-    """Random rows and classes; `form` is "dense" or "csr"."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    if form == "csr":
-        X *= rng.random(X.shape) < 0.6
-    return bind_rows(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
+    return bind_chains(first.X, y, n_states, form, weights, order=2)
 
 
 def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table=None):
     """Toy of given rows."""
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
-    problem = model.bind(sp.csr_array(X) if form == "csr" else X, np.asarray(y), c, table)
+    problem = model.bind(FORMS[form](X), np.asarray(y), c, table)
     pairs = enumerate_classes(X, y, n_classes, c, intercept)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
-
-
-def component_toy(
-    seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True
-):  # fmt: skip
-    """Random rows and components; all but the first are of one class."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    if form == "csr":
-        X *= rng.random(X.shape) < 0.6
-    return bind_components(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
 
 
 def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
@@ -208,6 +179,18 @@ def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
         for found in toy.pairs.labels
     ]
     return toy
+
+
+def multiclass_toy(
+    seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True, bind=bind_rows
+):  # fmt: skip
+    """Random rows and classes; `form` is "dense" or "csr"."""
+    rng = np.random.default_rng(seed)
+    X = thinned(rng, rng.normal(size=(n, p)), form)
+    return bind(X, rng.integers(n_states, size=n), n_states, form, weights, intercept)
+
+
+component_toy = partial(multiclass_toy, bind=bind_components)
 
 
 class GraphToy(Toy):
@@ -232,10 +215,7 @@ def graph_toy(
 def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elimination"):
     """Toy of given graphs."""
     c = block_weights(len(graphs), weights)
-    given = [
-        (sp.csr_array(x), ends, sp.csr_array(z)) if form == "csr" else (x, ends, z)
-        for x, ends, z in graphs
-    ]
+    given = [(FORMS[form](x), ends, FORMS[form](z)) for x, ends, z in graphs]
     labels = np.concatenate(y)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
@@ -260,9 +240,7 @@ def multilabel_toy(
 ):  # fmt: skip
     """Random rows and sets of labels, with a weight for each pair."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    if form == "csr":
-        X *= rng.random(X.shape) < 0.6
+    X = thinned(rng, rng.normal(size=(n, p)), form)
     truths = rng.integers(2, size=(n, n_states))
     return bind_sets(X, truths, n_states, form, weights, inference)
 
@@ -274,7 +252,7 @@ def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaus
     cost = 1.0 + 0.25 * np.arange(n_states)
     truths = np.asarray(truths, dtype=np.uint8)
     model = PairwiseModel(X.shape[1], n_states, ends, True, inference)
-    problem = model.bind(sp.csr_array(X) if form == "csr" else X, truths, cost, c)
+    problem = model.bind(FORMS[form](X), truths, cost, c)
     relaxed = inference == "lp"
     pairs = enumerate_sets(X, truths.astype(int), c, ends, cost, True, relaxed=relaxed)
     return MultilabelToy(problem, model.layout, pairs, list(X), n_states)
@@ -292,8 +270,7 @@ def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, siz
     """Random sets of rows of two grades."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(sizes[i % len(sizes)], p)) for i in range(n)]
-    if form == "csr":
-        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    X = [thinned(rng, x, form) for x in X]
     # further sets leave the first ones as they are
     shuffled = (np.random.default_rng((seed, i)).permutation for i in range(n))
     X = [(x, shuffle(np.arange(len(x)) % 2)) for x, shuffle in zip(X, shuffled, strict=True)]
@@ -307,7 +284,7 @@ def bind_rankings(X, form="dense", weights=None):
     offsets = np.cumsum([0, *(len(x) for x, _ in X)])
     model = RankingModel(rows.shape[1])
     grades = np.concatenate([grades for _, grades in X])
-    problem = model.bind(sp.csr_array(rows) if form == "csr" else rows, offsets, grades, c)
+    problem = model.bind(FORMS[form](rows), offsets, grades, c)
     return RankingToy(problem, model.layout, Enumerated(*enumerate_rankings(X), c), X, 2)
 
 
@@ -333,8 +310,7 @@ def segment_toy(
     rng = np.random.default_rng(seed)
     # smaller than others: the features of a token count up to three times
     X = [rng.normal(scale=0.5, size=(lengths[i % len(lengths)], p)) for i in range(n)]
-    if form == "csr":
-        X = [x * (rng.random(x.shape) < 0.6) for x in X]
+    X = [thinned(rng, x, form) for x in X]
     truths = []
     for x in X:
         found = list(segmentations(len(x), LIMITS[:n_states]))
@@ -347,7 +323,7 @@ def bind_segments(X, truths, n_states, form="dense", weights=None):
     limits, lengths = LIMITS[:n_states], np.array([len(x) for x in X])
     model, c = SegmentModel(X[0].shape[1], limits), block_weights(len(X), weights)
     values, offsets = np.concatenate(X), np.concatenate([[0], lengths.cumsum()])
-    stacked = RaggedArray(sp.csr_array(values) if form == "csr" else values, offsets)
+    stacked = RaggedArray(FORMS[form](values), offsets)
     cost = np.repeat(1.0 / lengths, lengths)
     problem = model.bind(stacked, np.concatenate(truths).astype(np.int32), cost, c)
     psi, loss, labels = [], [], []
@@ -379,26 +355,26 @@ FIRST = ("chain", "multiclass", "graph", "multilabel")
 SEARCHABLE = sorted(TOYS.keys() - {"graph", "ranking", "segments", "second chain"})
 
 
+BINDS = {
+    "chain": bind_chains,
+    "second chain": partial(bind_chains, order=2),
+    "segments": bind_segments,
+    "multiclass": bind_rows,
+    "components": bind_components,
+    "graph": bind_graphs,
+    "multilabel": bind_sets,
+}
+
+
 def rebind(name, X, truths, n_states, form="dense", weights=None):
     """Toy of other inputs and truths, the first ones of a TOYS entry or made of them."""
-    if name == "multiclass":
-        labels = [int(truth[0]) for truth in truths]
-        return bind_rows(np.array(X), labels, n_states, form, weights)
-    if name == "components":
-        labels = [int(truth[0]) for truth in truths]
-        return bind_components(np.array(X), labels, n_states, form, weights)
-    if name == "multilabel":
-        chosen = np.array(truths)[:, :n_states] // ONE
-        return bind_sets(np.array(X), chosen, n_states, form, weights)
     if name == "ranking":
         return bind_rankings(X, form, weights)
-    binds = {
-        "chain": bind_chains,
-        "second chain": bind_second_chains,
-        "graph": bind_graphs,
-        "segments": bind_segments,
-    }
-    return binds[name](X, truths, n_states, form, weights)
+    if name in ("multiclass", "components"):
+        X, truths = np.array(X), [int(truth[0]) for truth in truths]
+    elif name == "multilabel":
+        X, truths = np.array(X), np.array(truths)[:, :n_states] // ONE
+    return BINDS[name](X, truths, n_states, form, weights)
 
 
 def with_columns(x, order):

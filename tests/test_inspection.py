@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.model_selection import GridSearchCV
@@ -44,6 +45,7 @@ def test_names_come_through_pipelines_and_searches(pipeline):
     frame = weights_frame(pipeline, 2)
     node = frame[frame["kind"] == "node"]
     assert set(node[node["label"] == "NOUN"]["feature"]) >= {"w=cat", "w=dog"}
+    assert weights_frame(pipeline, np.uint8(2)).equals(frame)
     names = pipeline[:-1].get_feature_names_out()
     assert frame.equals(pipeline[-1].weights_frame(2, names))
     assert frame.equals(weights_frame(pipeline[-1], 2, feature_names=names))
@@ -95,17 +97,6 @@ def test_names_of_edges():
     assert set(frame[frame["kind"] == "edge"]["feature"]) <= {"close"}
 
 
-def test_what_has_no_weights_or_explanations(pipeline):
-    parts = PartsModel([-1, 0], random_state=0)
-    with pytest.raises(NotFittedError):
-        weights_frame(parts)
-    with pytest.raises(NotFittedError):
-        explain(make_pipeline(SequenceTagger()), [], 0, 0)
-    rows = StructSVMClassifier(random_state=0).fit(np.eye(3), [0, 1, 2])
-    with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals, and no explain"):
-        explain(rows, np.eye(3), 0, 0)
-
-
 def test_bars_are_the_weights(pipeline):
     display = FeatureWeightsDisplay.from_estimator(pipeline, top=2)
     assert list(display.panels) == TAGS and len(display.axes_) == 3
@@ -121,33 +112,32 @@ def test_bars_are_the_weights(pipeline):
         assert low > high  # the largest on top
 
 
-def test_chosen_labels_on_given_axes(pipeline):
+def test_chosen_and_many_labels_and_what_has_no_weights(pipeline):
     _, axes = plt.subplots(1, 2)
     display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["VERB", "DET"], top=1, ax=axes)
     assert list(display.panels) == ["VERB", "DET"] and list(display.axes_) == list(axes)
     _, axes = plt.subplots()
     display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes)
     assert list(display.axes_) == [axes]
-    with pytest.raises(ValueError, match="labels holds 'X'"):
-        FeatureWeightsDisplay.from_estimator(pipeline, labels=["X"])
-    with pytest.raises(ValueError, match="axes must hold 3"):
-        FeatureWeightsDisplay.from_estimator(pipeline, ax=axes)
-    with pytest.raises(NotFittedError):
-        FeatureWeightsDisplay.from_estimator(SequenceTagger())
-
-
-def test_many_labels_and_no_weights():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 6
-    display = FeatureWeightsDisplay.from_estimator(StructSVMClassifier(random_state=0).fit(X, y))
+    rows = StructSVMClassifier(random_state=0).fit(X, y)
+    display = FeatureWeightsDisplay.from_estimator(rows)
     assert len(display.axes_) == len(display.figure_.axes) == 6
-    with pytest.raises(ValueError, match="no label with weights of features to draw"):
-        FeatureWeightsDisplay.from_estimator(
-            StructSVMClassifier(random_state=0).fit(np.zeros((4, 2)), [0, 1, 2, 0])
-        )
-
-
-# ---------------------------------------------------------------------------- errors
+    none = clone(rows).fit(np.zeros((4, 2)), [0, 1, 2, 0])
+    draw = FeatureWeightsDisplay.from_estimator
+    for call, error, message in [
+        (lambda: draw(pipeline, labels=["X"]), ValueError, "labels holds 'X'"),
+        (lambda: draw(pipeline, ax=axes), ValueError, "axes must hold 3"),
+        (lambda: draw(SequenceTagger()), NotFittedError, "not fitted"),
+        (lambda: draw(none), ValueError, "no label with weights of features to draw"),
+        (lambda: weights_frame(PartsModel([-1, 0])), NotFittedError, "not fitted"),
+        (lambda: explain(make_pipeline(SequenceTagger()), [], 0, 0), NotFittedError, "not fitted"),
+        (lambda: explain(rows, X, 0, 0), TypeError,
+         "StructSVMClassifier has no max-marginals, and no explain"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()
 
 
 def as_trees(X):

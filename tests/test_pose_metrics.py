@@ -102,12 +102,9 @@ def test_types_of_numbers_and_bad_radii():
     for radii in ([-0.1], 0.5, [np.nan], ["a"], [[0.1]], [0.1, [0.2]]):
         with pytest.raises(ValueError, match="^radii"):
             pdj_curve(POSES, POSES, radii=radii)
-
-
-def test_a_torso_by_name():
+    # a torso by name
     assert check_torso(("c", 0), 3, ["a", "b", "c"]) == (2, 0)
-    for torso in (("c", "d"), ("a", "a"), ("a", 0)):
+    abc = ["a", "b", "c"]
+    for torso, names in [(("c", "d"), abc), (("a", "a"), abc), (("a", 0), abc), (("a", "b"), None)]:
         with pytest.raises(ValueError, match="torso must be two different parts"):
-            check_torso(torso, 3, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="torso must be two different parts"):
-        check_torso(("a", "b"), 3)
+            check_torso(torso, 3, names)

@@ -77,6 +77,7 @@ def test_loaded_models_say_the_same(name):
     assert loaded.score(X, y) == model.score(X, y)
     assert repr(loaded) == repr(model)
     assert set(vars(loaded)) == set(vars(model))
+    assert_same(answers(pickle.loads(pickle.dumps(model)), X), answers(model, X))
 
 
 @pytest.mark.parametrize("name", WARM)
@@ -105,15 +106,6 @@ def test_types_that_are_not_trusted_are_refused():
 
 def own_kernel(X, Y):
     return X @ Y.T
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_pickles_of_paths(name):
-    model, X, _ = fitted(name)
-    assert_same(answers(pickle.loads(pickle.dumps(model)), X), answers(model, X))
-
-
-# ----------------------------------------------------------------------------- changed files
 
 
 def check_in_a_process(every, names):

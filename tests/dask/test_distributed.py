@@ -27,6 +27,7 @@ dask = pytest.importorskip("dask")
 from sskit.dask import Distributed  # noqa: E402
 
 WHOLE = SequenceTagger(tol=1e-3, random_state=0)
+QUICK = {"lam": 0.3, "max_iter": 3000, "random_state": 0}
 
 
 def lazy(value):
@@ -84,13 +85,17 @@ SOLVERS = {
 }
 
 
+def fit_parts(estimator, n_parts=3, wrap=lambda value: value, **options):
+    """A fit to parts of sequences."""
+    X, y, _ = columns((TOKENS, TAGS, None), n_parts)
+    return Distributed(estimator, **options).fit([wrap(x) for x in X], y)
+
+
 @every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2], wrap=WRAPS)
 def test_solvers(name, bounds, n_jobs, wrap):
-    wrap, _ = WRAPS[wrap]
-    options = {"lam": 0.3, "bounds": bounds, "tol": 0.02, "max_iter": 3000, "random_state": 0}
+    options = {"bounds": bounds, "tol": 0.02, **QUICK}
     estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)
-    X, y, _ = columns((TOKENS, TAGS, None), 3)
-    found = Distributed(estimator).fit([wrap(x) for x in X], y).estimator_
+    found = fit_parts(estimator, wrap=WRAPS[wrap][0]).estimator_
     exact = SequenceTagger(**options | {"tol": 1e-4}).fit(TOKENS, TAGS)
     assert found.certified_
     assert found.dual_objective_ <= exact.primal_objective_
@@ -99,13 +104,11 @@ def test_solvers(name, bounds, n_jobs, wrap):
         assert np.abs(found.coef_).max() <= 0.3
 
 
-@pytest.mark.parametrize("wrap", [lambda value: value, lazy], ids=["kept", "passing"])
+@pytest.mark.parametrize("wrap", WRAPS)
 def test_what_searches_may_miss_is_added_up_over_parts(wrap):
-    options = {"lam": 0.3, "tol": 0.05, "max_iter": 3000, "random_state": 0}
-    exact = SequenceTagger(rescaling="slack", **options).fit(TOKENS, TAGS)
-    estimator = SequenceTagger(rescaling=SlackRescaling("bisecting"), **options)
-    X, y, _ = columns((TOKENS, TAGS, None), 3)
-    found = Distributed(estimator).fit([wrap(x) for x in X], y).estimator_
+    exact = SequenceTagger(rescaling="slack", tol=0.05, **QUICK).fit(TOKENS, TAGS)
+    estimator = SequenceTagger(rescaling=SlackRescaling("bisecting"), tol=0.05, **QUICK)
+    found = fit_parts(estimator, wrap=WRAPS[wrap][0]).estimator_
     assert exact.certified_ and found.certified_
     assert found.dual_gap_ > found.history_["inexactness"][-1] > 0
     assert found.dual_objective_ <= exact.primal_objective_
@@ -113,11 +116,9 @@ def test_what_searches_may_miss_is_added_up_over_parts(wrap):
 
 
 def test_a_fit_is_a_function_of_the_random_state():
-    one = Distributed(clone(WHOLE)).fit([TOKENS], [TAGS]).estimator_
-    assert_same_optimum(one, clone(WHOLE).fit(TOKENS, TAGS))
-    X, y, _ = columns((TOKENS, TAGS, None), 4)
-    model = Distributed(clone(WHOLE).set_params(tol=0.05))
-    fits = [clone(model).fit([lazy(x) for x in X], y).estimator_ for _ in range(2)]
+    assert_same_optimum(fit_parts(WHOLE, 1).estimator_, clone(WHOLE).fit(TOKENS, TAGS))
+    model = clone(WHOLE).set_params(tol=0.05)
+    fits = [fit_parts(clone(model), 4, lazy).estimator_ for _ in range(2)]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
@@ -149,8 +150,7 @@ def test_one_part_is_in_use_while_the_next_is_loaded():
 
 
 def test_history():
-    X, y, _ = columns((TOKENS, TAGS, None), 4)
-    model = Distributed(clone(WHOLE)).fit(X, y)
+    model = fit_parts(clone(WHOLE), 4)
     history, fitted = model.history_, model.estimator_
     assert {len(column) for column in history.values()} == {len(history["time"])}
     assert history["n_passes"][-1] == fitted.n_iter_
@@ -378,21 +378,15 @@ def test_a_callback_sees_the_weights_of_the_moment(monkeypatch):
             seen.append((n_iter, attributes()["coef_"].copy()))
             return n_iter == 3
 
-    estimator = SequenceTagger(tol=0, random_state=0)
-    X, y, _ = columns((TOKENS, TAGS, None), 3)
-    model = Distributed(estimator)
-    make = "sskit.dask._distributed.clone"
-    monkeypatch.setattr(make, lambda given: watched(given, Watch()))
-    model.fit(X, y)
+    def watched(estimator):
+        model = clone(estimator)
+        model._watch = Watch()
+        return model
+
+    monkeypatch.setattr("sskit.dask._distributed.clone", watched)
+    model = fit_parts(SequenceTagger(tol=0, random_state=0))
     assert [n_iter for n_iter, _ in seen] == [1, 2, 3]
     np.testing.assert_allclose(seen[-1][1], model.estimator_.coef_, rtol=1e-9, atol=1e-12)
-
-
-def watched(estimator, watch):
-    """A clone that reports its passes."""
-    model = clone(estimator)
-    model._watch = watch
-    return model
 
 
 LISTS = [TOKENS[:10], TOKENS[10:]], [TAGS[:10], TAGS[10:]]

@@ -68,24 +68,20 @@ def test_what_is_not_a_token_is_passed_over():
         assert read(text, columns=NAMES, **options) == (X, Y), text
 
 
-def test_names_of_columns():
+def test_columns():
     assert read(PLAIN)[0][0][0] == {"0": "The", "1": "DT"}
     assert read("#global.columns=word pos tag\n" + PLAIN) == (X, Y)
     assert read("# id\n# global.columns = word  pos tag \n# ?\n" + PLAIN) == (X, Y)
     assert read("# global.columns = a b c\n" + PLAIN, columns=NAMES) == (X, Y)
     assert read(PLAIN, columns=tuple(NAMES)) == (X, Y) == read(PLAIN, columns=np.array(NAMES))
-
-
-def test_column_of_tags():
     for tags in (2, -1, "tag", np.int64(2)):
         assert read(PLAIN, columns=NAMES, tags=tags) == (X, Y)
     tokens, tags = read(PLAIN, columns=NAMES, tags="word")
-    assert tags == [["The", "cat"], ["Stop"]]
+    assert tags == [["The", "cat"], ["Stop"]] == read(PLAIN, tags="0")[1]
     assert tokens[1] == [{"pos": "VB", "tag": "B-VP"}]
     tokens, tags = read(PLAIN, columns=NAMES, tags=None)
     assert tags is None
     assert tokens[1] == [{"word": "Stop", "pos": "VB", "tag": "B-VP"}]
-    assert read(PLAIN, tags="0")[1] == [["The", "cat"], ["Stop"]]
 
 
 def test_lines_of_one_column():
@@ -101,6 +97,8 @@ def test_lines_of_one_column():
 
 
 def test_a_sentence_may_begin_with_the_mark_of_comments():
+    found = read("#,#\n\n#,#\n", columns=["tag", "ID"], tags="tag", separator=",")
+    assert found == ([[{"ID": "#"}], [{"ID": "#"}]], [["#"], ["#"]])
     text = "# # O\nmoney NN O\n# # O\n\n# comment\n# # B-NP\n"
     assert read(text, columns=NAMES)[1] == [["O", "O", "O"], ["B-NP"]]
     tokens, tags = read(text.replace("# comment\n", ""), columns=NAMES, comments=False)
@@ -159,112 +157,83 @@ def test_only_line_breaks_end_lines_and_only_separators_part_columns():
     assert read("a ||| O\n", separator=" ||| ") == ([[{"0": "a"}]], [["O"]])
 
 
-def test_files_of_all_kinds(tmp_path):
+def test_files_and_encodings(tmp_path):
     data = PLAIN.encode()
     paths = {"a.txt": data, "a.gz": gzip.compress(data), "a.bz2": bz2.compress(data)}
     for name, content in (paths | {"a.xz": lzma.compress(data)}).items():
         (tmp_path / name).write_bytes(content)
         assert load_conll(tmp_path / name, columns=NAMES) == (X, Y)
         assert load_conll(str(tmp_path / name), columns=NAMES) == (X, Y)
-    with open(tmp_path / "a.txt", "rb") as file:
-        assert load_conll(file, columns=NAMES) == (X, Y)
-    with open(tmp_path / "a.txt", encoding="utf8") as file:
-        assert load_conll(file, columns=NAMES) == (X, Y)
-    assert load_conll(io.BytesIO(b"\xef\xbb\xbf" + data), columns=NAMES) == (X, Y)
-
-
-def test_encodings_and_equal_values():
+    with open(tmp_path / "a.txt", "rb") as raw, open(tmp_path / "a.txt", encoding="utf8") as text:
+        for file in (raw, text, io.BytesIO(b"\xef\xbb\xbf" + data)):
+            assert load_conll(file, columns=NAMES) == (X, Y)
     for encoding in ("utf-16", "latin-1", "utf-8-sig"):
         file = io.BytesIO("Öl\tO\n\n".encode(encoding))
         assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
     tokens, _ = read("The cat O\ncat The O\n")
-    assert tokens[0][0]["0"] is tokens[0][1]["1"]
+    assert tokens[0][0]["0"] is tokens[0][1]["1"]  # equal values are there once
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"a O\n\xd6l O\n")
+    for file, options, error, message in [
+        (path, {}, ValueError, "can't decode byte 0xd6"),
+        (tmp_path / "missing.txt", {}, FileNotFoundError, None),
+        (3, {}, TypeError, None),
+        (path, {"encoding": "utf-9"}, LookupError, "unknown encoding"),
+    ]:
+        with pytest.raises(error, match=message):
+            load_conll(file, **options)
 
 
 def test_errors_of_reading():
-    for text, options, error, message in [
-        ("", {}, ValueError, "the file holds no tokens"),
-        ("\n# comment\n\n-DOCSTART- O\n", {}, ValueError, "the file holds no tokens"),
-        ("# comment\n", {"columns": NAMES}, ValueError, "the file holds no tokens"),
-        ("a b c\n\na b\n", {}, ValueError,
-         "the file, line 3: 2 columns, expected 3: 0, 1, 2: 'a b'"),
-        ("a b c\na\n", {}, ValueError, "the file, line 2: 1 column, expected 3: 0, 1, 2: 'a'"),
-        (
-            "# c\n\na\tb\n",
-            {"columns": NAMES},
-            ValueError,
-            "line 3: 2 columns, expected 3: word, pos, tag: 'a\\\\tb'",
-        ),
-        ("a b c\n", {"separator": "\t"}, ValueError, "one column, that of the tags"),
-        (
-            "# global.columns = a b a\n",
-            {},
-            ValueError,
-            "the file, line 1: columns must have different names",
-        ),
-        ("a b\n", {"tags": "upos"}, ValueError,
-         "the file: no column is tags='upos'; the columns are 0, 1"),
-        ("a b\n", {"tags": 2}, ValueError, "the file: no column is tags=2"),
-        ("a b\n", {"tags": -3}, ValueError, "the file: no column is tags=-3"),
-        ("a b\n", {"tags": True}, ValueError, "no column is tags=True"),
-        ("a b\n", {"tags": 1.0}, ValueError, "no column is tags=1.0"),
-        ("a b\n", {"columns": "word"}, TypeError, "columns must be a list .* got 'word'"),
-        ("a b\n", {"columns": 2}, TypeError, "columns must be a list .* got 2"),
-        ("a b\n", {"columns": ["word", 1]}, TypeError, "columns must be a list of names"),
-        ("a b\n", {"columns": []}, TypeError, "columns must be a list of names"),
-        ("a b\n", {"columns": ["a", "a"]}, ValueError, "columns must have different names"),
-        ("a b\n", {"separator": ""}, ValueError, "separator must be a string"),
-        ("a b\n", {"separator": "\n"}, ValueError,
-         "separator must be a string without line breaks"),
-        ("a b\n", {"separator": 1}, ValueError, "separator must be a string .* got 1"),
-        ("a b\n", {"scheme": "bieo"}, ValueError, "scheme must be one of .* got 'bieo'"),
-        ("a b\n", {"scheme": "bio", "tags": None}, ValueError, "scheme='bio' .* tags is None"),
-    ]:  # fmt: skip
-        with pytest.raises(error, match=message):
+    no_tokens, names = "the file holds no tokens", "must have different names"
+    for text, options, message in [
+        ("", {}, no_tokens),
+        ("\n# comment\n\n-DOCSTART- O\n", {}, no_tokens),
+        ("# comment\n", {"columns": NAMES}, no_tokens),
+        ("a b c\n\na b\n", {}, "the file, line 3: 2 columns, expected 3: 0, 1, 2: 'a b'"),
+        ("a b c\na\n", {}, "the file, line 2: 1 column, expected 3: 0, 1, 2: 'a'"),
+        ("# c\n\na\tb\n", {"columns": NAMES}, "2 columns, expected 3: word, pos, tag: 'a\\\\tb'"),
+        ("a b c\n", {"separator": "\t"}, "one column, that of the tags"),
+        ("# global.columns = a b a\n", {}, "the file, line 1: columns " + names),
+        ("a b\n", {"tags": "upos"}, "the file: no column is tags='upos'; the columns are 0, 1"),
+        *(("a b\n", {"tags": tags}, f"no column is tags={tags}") for tags in (2, -3, True, 1.0)),
+        ("a b\n", {"columns": ["a", "a"]}, "columns " + names),
+        ("a b\n", {"separator": ""}, "separator must be a string"),
+        ("a b\n", {"separator": "\n"}, "separator must be a string without line breaks"),
+        ("a b\n", {"separator": 1}, "separator must be a string .* got 1"),
+        ("a b\n", {"scheme": "bieo"}, "scheme must be one of .* got 'bieo'"),
+        ("a b\n", {"scheme": "bio", "tags": None}, "scheme='bio' .* tags is None"),
+    ]:
+        with pytest.raises(ValueError, match=message):
             read(text, **options)
+    for columns in ("word", 2, ["word", 1], []):
+        with pytest.raises(TypeError, match="columns must be a list"):
+            read("a b\n", columns=columns)
 
 
-@pytest.mark.parametrize(
-    ("text", "scheme", "message"),
-    [
-        (
-            "# a b\na B-X\nb I-Y\n\n\nc I-X\n",
-            "bio",
-            "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
-            "there are 2 such labels",
-        ),
-        ("a O\n\n\nc I-X\n", "bio", "line 4: the tag is I-X at the start, which"),
-        ("a O\nb I-X\nc B-Y\n", "iob1", "line 3: the tag is B-Y after I-X"),
-        ("a O\nb B-X\n", "bioes", "line 2: the tag is B-X at the end"),
-        ("a O\nb B_X\n", "bio", "line 2: the tag is 'B_X', but labels are O, B-TYPE, I-TYPE"),
-        ("a O\nb E-X\n", "bilou", "line 2: the tag is 'E-X', but"),
-    ],
-)
-def test_tags_that_break_a_scheme_are_named_by_line(tmp_path, text, scheme, message):
+BROKEN = {
+    "# a b\na B-X\nb I-Y\n\n\nc I-X\n": (
+        "bio", "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
+        "there are 2 such labels"
+    ),
+    "a O\n\n\nc I-X\n": ("bio", "line 4: the tag is I-X at the start, which"),
+    "a O\nb I-X\nc B-Y\n": ("iob1", "line 3: the tag is B-Y after I-X"),
+    "a O\nb B-X\n": ("bioes", "line 2: the tag is B-X at the end"),
+    "a O\nb B_X\n": ("bio", "line 2: the tag is 'B_X', but labels are O, B-TYPE, I-TYPE"),
+    "a O\nb E-X\n": ("bilou", "line 2: the tag is 'E-X', but"),
+}  # fmt: skip
+
+
+def test_tags_that_break_a_scheme_are_named_by_line(tmp_path):
     path = tmp_path / "train.txt"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=re.escape(f"{path}, {message}")):
-        load_conll(path, scheme=scheme)
-    assert len(load_conll(path)[1][0]) >= 1
-
-
-def test_tags_that_keep_to_a_scheme():
+    for text, (scheme, message) in BROKEN.items():
+        path.write_text(text)
+        with pytest.raises(ValueError, match=re.escape(f"{path}, {message}")):
+            load_conll(path, scheme=scheme)
+        assert len(load_conll(path)[1][0]) >= 1
     for scheme in ("bio", "iob2"):
         assert read(PLAIN, columns=NAMES, scheme=scheme) == (X, Y)
     assert read("a I\nb B\n\nc I-X\n", scheme="iob1")[1] == [["I", "B"], ["I-X"]]
-
-
-def test_errors_of_files(tmp_path):
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"a O\n\xd6l O\n")
-    with pytest.raises(ValueError, match="can't decode byte 0xd6"):
-        load_conll(path)
-    with pytest.raises(FileNotFoundError):
-        load_conll(tmp_path / "missing.txt")
-    with pytest.raises(TypeError):
-        load_conll(3)
-    with pytest.raises(LookupError, match="unknown encoding"):
-        load_conll(path, encoding="utf-9")
 
 
 def written(tokens, tags, names, separator="\t"):
@@ -301,12 +270,6 @@ def test_what_is_written_is_what_is_read(file, separator):
     tokens, tags, names = file
     options = {"columns": names, "tags": tags and "tag", "separator": separator}
     assert read(written(tokens, tags, names, separator), **options) == (tokens, tags)
-
-
-def test_tags_are_found_where_all_lines_might_be_comments():
-    text, names = "#,#\n\n#,#\n", ["tag", "ID"]
-    expected = [[{"ID": "#"}], [{"ID": "#"}]], [["#"], ["#"]]
-    assert read(text, columns=names, tags="tag", separator=",") == expected
 
 
 def test_from_a_file_to_a_tagger_and_into_a_file():

@@ -95,22 +95,15 @@ def test_digit_images():
         assert [of[(row[:64] * 16).tobytes()] for row in x] == labels.tolist()
 
 
-def test_train_and_test_share_no_image():
+def test_train_and_test_share_no_image_and_images_may_be_written_to():
     train, test, both = (
         {row.tobytes() for x in make_digit_strings(3000, subset=s, random_state=0)[0] for row in x}
         for s in ("train", "test", None)
     )
-    assert not train & test
-    assert both & train
-    assert both & test
-
-
-def test_made_data_may_be_written_to():
-    X, _ = make_digit_strings(50, random_state=0)
-    for x in X:
+    assert not train & test and both & train and both & test
+    for x in make_digit_strings(50, random_state=0)[0]:
         x[:] = -1
-    again, _ = make_digit_strings(50, random_state=0)
-    assert min(x.min() for x in again) == 0
+    assert min(x.min() for x in make_digit_strings(50, random_state=0)[0]) == 0
 
 
 # ---------------------------------------------------------------------- images
@@ -235,53 +228,54 @@ def test_confusion_is_with_the_other_side():
     assert without[:, 0, 5, 25].max() < 1e-6
 
 
-def test_bad_options():
-    for make, options, message in [
-        (make_chains, {"n_samples": 0}, "n_samples must be a positive integer, got 0"),
-        (make_chains, {"n_samples": 2.0}, "n_samples must be a positive integer, got 2.0"),
-        (make_chains, {"n_features": -1}, "n_features must be a positive integer"),
-        (make_chains, {"n_states": True}, "n_states must be a positive integer"),
-        (make_chains, {"min_length": 0}, "min_length must be a positive integer"),
-        (make_chains, {"min_length": 11}, "min_length is 11 but max_length is 10"),
-        (make_chains, {"noise": -1}, "noise must be a finite number >= 0"),
-        (make_chains, {"noise": np.nan}, "noise must be a finite number >= 0"),
-        (make_digit_strings, {"n_samples": -1}, "n_samples must be a positive integer"),
-        (make_digit_strings, {"max_length": 3}, "min_length is 4 but max_length is 3"),
-        (make_digit_strings, {"subset": "all"}, "subset must be 'train', 'test' or None"),
-        (make_segmentation_images, {"n_samples": 0}, "n_samples must be a positive integer, got 0"),
-        (make_segmentation_images, {"n_classes": 5}, "n_classes must be 2, 3 or 4, got 5"),
-        (make_segmentation_images, {"n_classes": True}, "n_classes must be 2, 3 or 4, got True"),
-        (make_segmentation_images, {"shape": 90}, r"shape must be \(height, width\), got 90"),
-        (make_segmentation_images, {"shape": (90, 120, 3)}, r"shape must be \(height, width\)"),
-        (make_segmentation_images, {"shape": (90, 0)}, "width must be a positive integer, got 0"),
-        (
-            make_segmentation_images,
-            {"spots": 0.6},
-            r"spots must be a number in \[0, 0.5\], got 0.6",
-        ),
-        (
-            make_segmentation_images,
-            {"spots": np.nan},
-            r"spots must be a number in \[0, 0.5\], got nan",
-        ),
-        (
-            make_segmentation_images,
-            {"spots": "few"},
-            r"spots must be a number in \[0, 0.5\], got 'few'",
-        ),
-        (make_snakes, {"n_samples": 0}, "n_samples"),
-        (make_snakes, {"length": 1}, "at least 2 cells"),
-        (make_snakes, {"shape": (3, 3)}, "at most half"),
-        (make_snakes, {"shape": (8,)}, "at most half"),
-        (score_maps, {"shape": (0, 3)}, "height must be a positive integer"),
-        (score_maps, {"blur": 0.0}, "blur must be positive"),
-        (score_maps, {"blur": -1.0}, "blur must be a finite number"),
-        (score_maps, {"noise": np.nan}, "noise must be a finite number"),
-        (score_maps, {"misses": 1.5}, "misses must be a probability"),
-        (score_maps, {"confusion": -0.5}, "confusion must be a probability"),
-        (score_maps, {"y": [[[1, np.nan]]]}, r"y\[0\]"),
-        (score_maps, {"y": [[1, 2]]}, r"y\[0\]"),
-        (make_poses, {"n_samples": 0}, "n_samples must be a positive integer"),
-    ]:
+BAD = {
+    make_chains: [
+        ({"n_samples": 0}, "n_samples must be a positive integer, got 0"),
+        ({"n_samples": 2.0}, "n_samples must be a positive integer, got 2.0"),
+        ({"n_features": -1}, "n_features must be a positive integer"),
+        ({"n_states": True}, "n_states must be a positive integer"),
+        ({"min_length": 0}, "min_length must be a positive integer"),
+        ({"min_length": 11}, "min_length is 11 but max_length is 10"),
+        ({"noise": -1}, "noise must be a finite number >= 0"),
+        ({"noise": np.nan}, "noise must be a finite number >= 0"),
+    ],
+    make_digit_strings: [
+        ({"n_samples": -1}, "n_samples must be a positive integer"),
+        ({"max_length": 3}, "min_length is 4 but max_length is 3"),
+        ({"subset": "all"}, "subset must be 'train', 'test' or None"),
+    ],
+    make_segmentation_images: [
+        ({"n_samples": 0}, "n_samples must be a positive integer, got 0"),
+        ({"n_classes": 5}, "n_classes must be 2, 3 or 4, got 5"),
+        ({"n_classes": True}, "n_classes must be 2, 3 or 4, got True"),
+        ({"shape": 90}, r"shape must be \(height, width\), got 90"),
+        ({"shape": (90, 120, 3)}, r"shape must be \(height, width\)"),
+        ({"shape": (90, 0)}, "width must be a positive integer, got 0"),
+        *(({"spots": wrong}, rf"spots must be a number in \[0, 0.5\], got {wrong!r}")
+          for wrong in (0.6, np.nan, "few")),
+    ],
+    make_snakes: [
+        ({"n_samples": 0}, "n_samples"),
+        ({"length": 1}, "at least 2 cells"),
+        ({"shape": (3, 3)}, "at most half"),
+        ({"shape": (8,)}, "at most half"),
+    ],
+    score_maps: [
+        ({"shape": (0, 3)}, "height must be a positive integer"),
+        ({"blur": 0.0}, "blur must be positive"),
+        ({"blur": -1.0}, "blur must be a finite number"),
+        ({"noise": np.nan}, "noise must be a finite number"),
+        ({"misses": 1.5}, "misses must be a probability"),
+        ({"confusion": -0.5}, "confusion must be a probability"),
+        ({"y": [[[1, np.nan]]]}, r"y\[0\]"),
+        ({"y": [[1, 2]]}, r"y\[0\]"),
+    ],
+    make_poses: [({"n_samples": 0}, "n_samples must be a positive integer")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", BAD)
+def test_bad_options(make):
+    for options, message in BAD[make]:
         with pytest.raises(ValueError, match=message):
             make(**options)

@@ -38,9 +38,6 @@ def test_lines_are_the_histories(fits):
         assert display.axes_["gap"].get_yscale() == "log"
         assert [text.get_text() for text in display.legend_.get_texts()] == list(fits)
         assert display.axes_["gap"].get_legend() is display.legend_
-
-
-def test_one_estimator_has_no_legend(fits):
     _, axes = plt.subplots(1, 2)
     display = ConvergenceDisplay.from_estimator(fits["fw"], axes=axes)
     assert display.axes_ == {"objective": axes[0], "gap": axes[1]}
@@ -80,14 +77,13 @@ def test_last_step_and_chosen_model(fits):
 
 
 def test_bad_input(fits):
-    with pytest.raises(ValueError, match="x must be one of 'passes', .* got 'epochs'"):
-        ConvergenceDisplay.from_estimator(fits, x="epochs")
-    with pytest.raises(ValueError, match="axes must hold 2 axes"):
-        ConvergenceDisplay.from_estimator(fits, axes=plt.subplots()[1])
-    with pytest.raises(NotFittedError):
-        ConvergenceDisplay.from_estimator({"new": StructSVMClassifier()})
-    with pytest.raises(TypeError, match="several estimators go into a dict"):
-        ConvergenceDisplay.from_estimator(list(fits.values()))
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    with pytest.raises(TypeError, match="RegularizationPath has no history_"):
-        ConvergenceDisplay.from_estimator(path)
+    for given, options, error, message in [
+        (fits, {"x": "epochs"}, ValueError, "x must be one of 'passes', .* got 'epochs'"),
+        (fits, {"axes": plt.subplots()[1]}, ValueError, "axes must hold 2 axes"),
+        ({"new": StructSVMClassifier()}, {}, NotFittedError, "not fitted"),
+        (list(fits.values()), {}, TypeError, "several estimators go into a dict"),
+        (path, {}, TypeError, "RegularizationPath has no history_"),
+    ]:
+        with pytest.raises(error, match=message):
+            ConvergenceDisplay.from_estimator(given, **options)

@@ -43,33 +43,33 @@ def test_images_stand_behind():
     np.testing.assert_array_equal(colors[:, :3], [[1, 0, 0], [0, 0, 1]])
 
 
-def test_from_estimator():
-    poses = make_poses(8, (16, 16), random_state=0)
-    model = PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0)
-    model.fit(poses.data, poses.target)
-    search = GridSearchCV(model, {"lam": [0.1]}, cv=2).fit(poses.data, poses.target)
-    display = PoseDisplay.from_estimator(
-        {"one": model, "two": search}, poses.data[:2], poses.target[:2]
-    )
+@pytest.fixture(scope="module")
+def poses():
+    return make_poses(8, (16, 16), random_state=0)
+
+
+def model_of(poses, **options):
+    return PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0, **options)
+
+
+def test_from_estimator(poses):
+    X, y = poses.data, poses.target
+    model = model_of(poses).fit(X, y)
+    search = GridSearchCV(model, {"lam": [0.1]}, cv=2).fit(X, y)
+    display = PoseDisplay.from_estimator({"one": model, "two": search}, X[:2], y[:2])
     assert list(display.panels) == ["truth", "one", "two"]
-    np.testing.assert_array_equal(display.panels["one"][1], model.predict(poses.data[:2])[1])
-    np.testing.assert_array_equal(
-        display.axes_[0, 0].images[0].get_array(), poses.data[0].max(axis=0)
-    )
+    np.testing.assert_array_equal(display.panels["one"][1], model.predict(X[:2])[1])
+    shown = display.axes_[0, 0].images[0].get_array()
+    np.testing.assert_array_equal(shown, X[0].max(axis=0))
     _, axes = plt.subplots(2, 2)
-    again = PoseDisplay.from_estimator(search, poses.data[:2], poses.target[:2], axes=axes)
+    again = PoseDisplay.from_estimator(search, X[:2], y[:2], axes=axes)
     assert again.axes_[1, 1] is axes[1, 1]
-
-
-def test_a_pipeline_shows_the_maps_that_its_model_sees():
-    poses = make_poses(8, (16, 16), random_state=0)
+    # a pipeline shows the maps that its model sees
     halved = FunctionTransformer(lambda X: [x / 2 for x in X])
-    pipeline = make_pipeline(halved, PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0))
-    pipeline.fit(poses.data, poses.target)
-    display = PoseDisplay.from_estimator(pipeline, poses.data[:2], poses.target[:2])
-    np.testing.assert_array_equal(display.images[1], poses.data[1].max(axis=0) / 2)
-    found = pipeline.predict(poses.data[:2])
-    np.testing.assert_array_equal(display.panels["prediction"], np.stack(list(found)))
+    pipeline = make_pipeline(halved, model_of(poses)).fit(X, y)
+    display = PoseDisplay.from_estimator(pipeline, X[:2], y[:2])
+    np.testing.assert_array_equal(display.images[1], X[1].max(axis=0) / 2)
+    np.testing.assert_array_equal(display.panels["prediction"], [*pipeline.predict(X[:2])])
 
 
 def test_bad_input():
@@ -84,9 +84,6 @@ def test_bad_input():
     ]:
         with pytest.raises(ValueError, match=pattern):
             PoseDisplay(**{"panels": {"a": TRUTH}, "parents": PARENTS} | arguments)
-
-
-def test_bad_drawing():
     display = PoseDisplay({"a": TRUTH}, PARENTS)
     with pytest.raises(ValueError, match="axes must hold 2 axes, 2 rows of 1 panels, got 1"):
         display.plot(plt.figure().add_subplot())
@@ -96,13 +93,12 @@ def test_bad_drawing():
         PoseDisplay.from_predictions(TRUTH, {"truth": FOUND}, PARENTS)
 
 
-def test_parts_by_name():
-    poses = make_poses(4, shape=(16, 16), random_state=0)
+def test_parts_by_name(poses):
     names = poses.joint_names
-    model = PartsModel(poses.parents, part_names=names, n_types=1, tol=0.5, random_state=0)
     X = [dict(zip(names, maps, strict=True)) for maps in poses.data]
     y = [dict(zip(names, pose, strict=True)) for pose in poses.target]
-    display = PoseDisplay.from_estimator(model.fit(X, y), X[:2], y[:2])
+    model = model_of(poses, part_names=names).fit(X, y)
+    display = PoseDisplay.from_estimator(model, X[:2], y[:2])
     np.testing.assert_array_equal(display.images[0], poses.data[0].max(axis=0))
     np.testing.assert_array_equal(display.panels["truth"], poses.target[:2])
     plain = PoseDisplay.from_estimator(model, poses.data[:2], poses.target[:2])

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sskit import SegmentationModel
 from sskit.display import SegmentationDisplay
@@ -41,8 +42,12 @@ def n_lines(ax):
     return sum(len(collection.get_segments()) for collection in ax.collections)
 
 
+def draw(images=IMAGES, y_true=TRUTH, y_pred=GUESSES, **options):
+    return SegmentationDisplay.from_predictions(images, y_true, y_pred, **options)
+
+
 def test_panels():
-    display = SegmentationDisplay.from_predictions(IMAGES, TRUTH, GUESSES, segments=SEGMENTS)
+    display = draw(segments=SEGMENTS)
     assert display.axes_.shape == (2, 3)
     assert display.figure_ is display.axes_[0, 0].figure
     assert [ax.get_title() for ax in display.axes_[0]] == ["image", "truth", "prediction"]
@@ -51,79 +56,44 @@ def test_panels():
     np.testing.assert_allclose(shown(display.axes_[1, 0])[..., 1], IMAGES[1], atol=1e-6)
     assert [n_lines(ax) for ax in display.axes_[0]] == [18, 18, 0]
     display.figure_.canvas.draw()
+    # several predictions on given axes, and none
+    figure, axes = plt.subplots(1, 8)
+    display = draw(y_pred={"ones": GUESSES, "as it is": TRUTH}, segments=SEGMENTS, axes=axes)
+    assert display.figure_ is figure and display.axes_.ravel().tolist() == axes.tolist()
+    assert SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot().axes_.shape == (2, 2)
+    assert SegmentationDisplay(IMAGES, {}).panels == {}
+    for segments in (SEGMENTS, GRAPHS):  # labels of superpixels become masks
+        display = draw(y_pred=NODE_LABELS, segments=segments)
+        assert all(map(np.array_equal, display.panels["prediction"], TRUTH))
 
 
-def test_colors_tell_labels():
-    display = SegmentationDisplay.from_predictions(
-        [np.zeros((6, 8))], TRUTH[:1], GUESSES[:1], colors=["red", "lime", "blue"]
-    )
+def test_colors_tell_labels_and_background_and_ignored_stay_grey():
+    colors = {"colors": ["red", "lime", "blue"]}
+    display = draw([np.zeros((6, 8))], TRUTH[:1], GUESSES[:1], **colors)
     expected = np.eye(3)[TRUTH[0]] * ALPHA
     np.testing.assert_allclose(shown(display.axes_[0, 1]), expected, atol=1e-6)
-
-
-def test_background_and_ignored_stay_grey():
     truth = [np.where(TRUTH[0] == 0, 255, TRUTH[0])]
-    display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], ignore_label=255)
+    display = draw(IMAGES[:1], truth, GUESSES[:1], ignore_label=255)
     assert display.labels.tolist() == [1, 2]
     painted = shown(display.axes_[0, 1])
     np.testing.assert_array_equal(np.ptp(painted, axis=2) == 0, truth[0] == 255)
-    display = SegmentationDisplay.from_predictions(IMAGES[:1], truth, GUESSES[:1], labels=[2])
+    display = draw(IMAGES[:1], truth, GUESSES[:1], labels=[2])
     painted = shown(display.axes_[0, 1])
     np.testing.assert_array_equal(np.ptp(painted, axis=2) > 0, truth[0] == 2)
-    # all of it
     void = [np.zeros_like(mask) for mask in TRUTH]
-    display = SegmentationDisplay.from_predictions(IMAGES, void, void, ignore_label=0)
-    assert len(display.labels) == 0
-    assert display.figure_.legends == []
+    display = draw(y_true=void, y_pred=void, ignore_label=0)
+    assert len(display.labels) == 0 and display.figure_.legends == []
 
 
 def test_legend():
     names = ["sky", "sea", "sand"]
-    display = SegmentationDisplay.from_predictions(IMAGES, TRUTH, GUESSES, display_labels=names)
-    (legend,) = display.figure_.legends
-    assert [text.get_text() for text in legend.get_texts()] == names
     strings = [np.array(names)[mask] for mask in TRUTH]
-    display = SegmentationDisplay.from_predictions(IMAGES, strings, strings)
-    (legend,) = display.figure_.legends
-    assert [text.get_text() for text in legend.get_texts()] == sorted(names)
-
-
-def test_several_predictions_and_axes_of_ones_own():
-    figure, axes = plt.subplots(1, 8)
-    display = SegmentationDisplay.from_predictions(
-        IMAGES,
-        TRUTH,
-        {"ones": GUESSES, "as it is": TRUTH},
-        segments=SEGMENTS,
-        axes=axes,
-    )
-    assert display.figure_ is figure
-    assert display.axes_.ravel().tolist() == axes.tolist()
-    figure.canvas.draw()
-    # without a truth
-    display = SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot()
-    assert display.axes_.shape == (2, 2)
-    assert SegmentationDisplay(IMAGES, {}).panels == {}
-
-
-def test_labels_of_superpixels_become_masks():
-    for segments in (SEGMENTS, GRAPHS):
-        display = SegmentationDisplay.from_predictions(
-            IMAGES, TRUTH, NODE_LABELS, segments=segments
-        )
-        for mask, truth in zip(display.panels["prediction"], TRUTH, strict=True):
-            np.testing.assert_array_equal(mask, truth)
-
-
-class Graphs(TransformerMixin, BaseEstimator):
-    """Stand in for the first step of a pipeline: images to graphs that are known."""
-
-    def fit(self, X, y=None):
-        self.fitted_ = True
-        return self
-
-    def transform(self, X):
-        return [graph for image in X for graph in GRAPHS if graph.shape == image.shape[:2]]
+    for display, told in (
+        (draw(display_labels=names), names),
+        (draw(y_true=strings, y_pred=strings), sorted(names)),
+    ):
+        (legend,) = display.figure_.legends
+        assert [text.get_text() for text in legend.get_texts()] == told
 
 
 class Constant(BaseEstimator):
@@ -143,8 +113,13 @@ class Constant(BaseEstimator):
         return float(self.label)
 
 
+def known_graphs(X):
+    """The first step of a pipeline: images to graphs that are known."""
+    return [graph for image in X for graph in GRAPHS if graph.shape == image.shape[:2]]
+
+
 def test_from_estimator():
-    pipeline = make_pipeline(Graphs(), Constant()).fit(IMAGES, TRUTH)
+    pipeline = make_pipeline(FunctionTransformer(known_graphs), Constant()).fit(IMAGES, TRUTH)
     search = GridSearchCV(pipeline, {"constant__label": [1, 2]}, cv=2).fit(IMAGES, TRUTH)
     display = SegmentationDisplay.from_estimator(pipeline, IMAGES, TRUTH)
     assert n_lines(display.axes_[0, 0]) == 18
@@ -156,9 +131,8 @@ def test_from_estimator():
     display = SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH, images=IMAGES)
     assert n_lines(display.axes_[1, 0]) == 5
     # a model has a parameter of the name "steps", as pipelines have an attribute
-    model = SegmentationModel(random_state=0)
     with pytest.raises(NotFittedError):
-        SegmentationDisplay.from_estimator(model, GRAPHS, TRUTH, images=IMAGES)
+        SegmentationDisplay.from_estimator(SegmentationModel(), GRAPHS, TRUTH, images=IMAGES)
     with pytest.raises(ValueError, match=r"images\[0\] must be an image"):
         SegmentationDisplay.from_estimator(alone, GRAPHS, TRUTH)
 
@@ -167,22 +141,15 @@ def test_from_estimator():
     arrays(np.int8, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 2))
 )
 def test_borders_are_where_neighbours_differ(segments):
-    lines = border_lines(segments)
-    assert lines.shape[1:] == (2, 2)
-    covered = set()
-    for (x0, y0), (x1, y1) in lines:
-        if y0 == y1:
-            covered.update((y0 - 0.5, x, y0 + 0.5, x) for x in np.arange(x0 + 0.5, x1))
-        else:
-            assert x0 == x1
-            covered.update((y, x0 - 0.5, y, x0 + 0.5) for y in np.arange(y0 + 0.5, y1))
-    height, width = segments.shape
-    expected = set()
-    for i in range(height):
-        for j in range(width):
-            for a, b in ((i + 1, j), (i, j + 1)):
-                if a < height and b < width and segments[i, j] != segments[a, b]:
-                    expected.add((i, j, a, b))
+    covered, expected = set(), set()
+    for (x0, y0), (x1, y1) in border_lines(segments):
+        assert x0 == x1 or y0 == y1
+        covered.update((y0 - 0.5, x, y0 + 0.5, x) for x in np.arange(x0 + 0.5, x1))
+        covered.update((y, x0 - 0.5, y, x0 + 0.5) for y in np.arange(y0 + 0.5, y1))
+    for i, j in np.ndindex(segments.shape):
+        for a, b in ((i + 1, j), (i, j + 1)):
+            if segments[a : a + 1, b : b + 1].size and segments[i, j] != segments[a, b]:
+                expected.add((i, j, a, b))
     assert covered == expected
 
 
@@ -214,9 +181,8 @@ def test_bad_input():
         ({"colors": ["red"]}, "there are 3 labels but only 1 colors"),
         ({"axes": [None]}, "axes must hold 6 axes, 2 rows of 3 panels, got 1"),
     ]:
-        arguments = {"images": IMAGES, "y_true": TRUTH, "y_pred": GUESSES, "segments": SEGMENTS}
         with pytest.raises(ValueError, match=message):
-            SegmentationDisplay.from_predictions(**{**arguments, **changes})
+            draw(**{"segments": SEGMENTS} | changes)
 
 
 class Ground(str, Enum):
@@ -227,16 +193,14 @@ def test_masks_of_members_and_with_void():
     members = np.array([[Ground.SAND] * 4 + [Ground.WATER] * 4] * 6, dtype=object)
     other = np.full((6, 8), "sand, dry")
     for mask in (members, members.tolist()):
-        display = SegmentationDisplay.from_predictions(IMAGES[:1], [mask], [other])
+        display = draw(IMAGES[:1], [mask], [other])
         assert display.labels.tolist() == ["sand, dry", "water"]
     display = SegmentationDisplay(IMAGES[:1], {"truth": [members]}, labels=list(Ground))
     assert display.display_labels == ["sand, dry", "water"]
 
     void = np.full((6, 8), 1.0)
     void[0, :4] = np.nan
-    display = SegmentationDisplay.from_predictions(
-        IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan
-    )
+    display = draw(IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan)
     assert display.labels.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"\[0\]\[0\]\[0\] is nan: labels must not be missing"):
-        SegmentationDisplay.from_predictions(IMAGES[:1], [void], [np.ones((6, 8))])
+        draw(IMAGES[:1], [void], [np.ones((6, 8))])

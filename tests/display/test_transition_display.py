@@ -30,9 +30,6 @@ def test_fields_are_the_weights(tagger):
     low, high = display.image_.get_clim()
     assert low == -high
     assert display.colorbar_.ax.get_ylabel() == "weight"
-
-
-def test_labels_without_ends(tagger):
     _, ax = plt.subplots()
     display = TransitionDisplay.from_estimator(tagger, ends=False, ax=ax, colorbar=False)
     np.testing.assert_array_equal(display.weights, tagger.transitions_)
@@ -60,40 +57,31 @@ def test_what_may_not_occur_has_no_number():
     np.testing.assert_array_equal(display.weights, direct.weights)
 
 
-def test_bad_input(tagger):
-    with pytest.raises(NotFittedError):
-        TransitionDisplay.from_estimator(SequenceTagger())
-    classifier = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
-    trees = TreeTagger(tol=0.5).fit([(np.eye(2), [-1, 0]), (np.eye(2), [-1, 0])], [[0, 1]] * 2)
-    with pytest.raises(TypeError, match="TreeTagger has no transitions_ of sequences"):
-        TransitionDisplay.from_estimator(trees)
-    with pytest.raises(TypeError, match="StructSVMClassifier has no transitions_"):
-        TransitionDisplay.from_estimator(classifier)
-
-
-def test_tables_of_graphs():
+def test_tables_of_features_of_edges():
     X, y = make_snakes(6, random_state=0)
     X = [(features, edges, both[:, [4, -1]]) for features, edges, both in X]
     graphs = GraphTagger(random_state=0).fit(X, y)
     display = TransitionDisplay.from_estimator(graphs, edge_feature=1)
     np.testing.assert_array_equal(display.weights, graphs.pairwise_[1])
     assert display.ax_.get_xlabel() == "label of the second node"
-    with pytest.raises(ValueError, match="edge_feature == 2, must be <= 1"):
-        TransitionDisplay.from_estimator(graphs, edge_feature=2)
-    potts = GraphTagger(pairwise_form="potts", random_state=0).fit(X, y)
-    with pytest.raises(TypeError, match="GraphTagger has no transitions_ of sequences, and no tab"):
-        TransitionDisplay.from_estimator(potts)
-
-
-def test_tables_of_features_of_edges_of_sequences():
     rng = np.random.default_rng(0)
-    X = [(rng.normal(size=(4, 2)), rng.normal(size=(3, 2))) for _ in range(6)]
-    tagger = SequenceTagger(random_state=0).fit(X, [[0, 1, 2, 0]] * 6)
+    tokens = [(rng.normal(size=(4, 2)), rng.normal(size=(3, 2))) for _ in range(6)]
+    tagger = SequenceTagger(random_state=0).fit(tokens, [[0, 1, 2, 0]] * 6)
     display = TransitionDisplay.from_estimator(tagger, edge_feature=1)
     np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1])
     assert TransitionDisplay.from_estimator(tagger).weights.shape == (4, 4)
-    with pytest.raises(ValueError, match="edge_feature == 2, must be <= 1"):
-        TransitionDisplay.from_estimator(tagger, edge_feature=2)
-    plain = SequenceTagger(random_state=0).fit([x for x, _ in X], [[0, 1, 2, 0]] * 6)
-    with pytest.raises(AttributeError, match="no attribute 'edge_coef_'"):
-        TransitionDisplay.from_estimator(plain, edge_feature=0)
+    trees = TreeTagger(tol=0.5).fit([(np.eye(2), [-1, 0]), (np.eye(2), [-1, 0])], [[0, 1]] * 2)
+    plain = SequenceTagger(random_state=0).fit([x for x, _ in tokens], [[0, 1, 2, 0]] * 6)
+    for model, options, error, message in [
+        (graphs, {"edge_feature": 2}, ValueError, "edge_feature == 2, must be <= 1"),
+        (tagger, {"edge_feature": 2}, ValueError, "edge_feature == 2, must be <= 1"),
+        (plain, {"edge_feature": 0}, AttributeError, "no attribute 'edge_coef_'"),
+        (GraphTagger(pairwise_form="potts", random_state=0).fit(X, y), {}, TypeError,
+         "GraphTagger has no transitions_ of sequences, and no tab"),
+        (trees, {}, TypeError, "TreeTagger has no transitions_ of sequences"),
+        (StructSVMClassifier().fit([[0.0], [1.0]], [0, 1]), {}, TypeError,
+         "StructSVMClassifier has no transitions_"),
+        (SequenceTagger(), {}, NotFittedError, "not fitted"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            TransitionDisplay.from_estimator(model, **options)

@@ -24,7 +24,6 @@ from sskit import (
     HierarchicalMultilabel,
     MultilabelPairwise,
     PartsModel,
-    RegularizationPath,
     SegmentationModel,
     SegmentTagger,
     SequenceTagger,
@@ -32,9 +31,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base.prior import flat_prior
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
-from sskit.solvers.oracle_calls.pool import make_pool
 
 ROUNDING = 5e-8  # of a loss of about one by sample
 STEPS = ["fw", "pairwise", "away"]
@@ -105,7 +102,6 @@ OWN = {
     PartsModel: {"loss": ["squared", "distance"], "torso": [None, (0, 1)],
      "min_square": [0.01, 0.5]},
 }  # fmt: skip
-PATHS = {"eps": [0.1, 0.03, 0.5], "kappa": [0.9, 0.5]}
 # Combinations that make no sense, by the sentence that says so.
 REFUSALS = (
     r"cannot be combined with",
@@ -157,10 +153,8 @@ class Findings:
     Faults are intervals that do not meet, and refusals and errors that the table does not know.
     """
 
-    n_problems: int = 0
     n_fits: int = 0
     n_certified: int = 0
-    n_paths: int = 0
     refusals: collections.Counter = field(default_factory=collections.Counter)
     faults: list = field(default_factory=list)
 
@@ -221,7 +215,6 @@ def run_problem(seed, number, findings, n_ways=20):
     """Solve one problem in random ways and compare what they prove."""
     rng = np.random.default_rng([seed, number])
     problem = draw(rng, pick(rng, NAMES))
-    findings.n_problems += 1
     told = f"problem {number} of seed {seed} ({problem.told})"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -231,8 +224,6 @@ def run_problem(seed, number, findings, n_ways=20):
         for _ in range(n_ways):
             intervals += attempt(solve, rng, problem, findings, told)
         compare(intervals, problem, findings, told)
-        if rng.random() < 0.5:
-            attempt(trace, rng, problem, findings, told)
         if rng.random() < 0.3:
             intervals, problem = [], attempt(with_prior, rng, problem, findings, told)
             for _ in range(n_ways // 4 if problem else 0):
@@ -269,11 +260,11 @@ def compare(intervals, problem, findings, told):
         )
 
 
-def make_solver(rng, kinds=tuple(SOLVERS)):
+def make_solver(rng):
     """Parameters that choose a solver: an object with some options, or names."""
     if rng.random() < 0.3:
         return choose(rng, NAMED, default=0.85) | {"solver": pick(rng, NAMED["solver"])}
-    kind = pick(rng, kinds)
+    kind = pick(rng, list(SOLVERS))
     return {"solver": kind(**choose(rng, SOLVERS[kind], default=0.75))}
 
 
@@ -333,59 +324,3 @@ def begin(rng, estimator, start, X, y, weight):
         changed = rng.uniform(0.1, 2.0, size=kept)
     estimator.fit(X[:kept], y[:kept], sample_weight=changed)
     estimator.set_params(lam=lam, tol=tol, solver=other)
-
-
-# ---- paths -------------------------------------------------------------------------------
-
-
-def trace(rng, problem, findings, story):
-    """Trace a path; compare it with tight fits at random lam."""
-    given = choose(rng, PATHS)
-    estimator, X, y, weight = problem.stated()
-    kinds = (BCFW, BCFW, MultiPlane, FrankWolfe)
-    estimator.set_params(**make_solver(rng, kinds), **make_rescaling(rng, estimator), max_iter=300)
-    estimator.set_params(random_state=int(rng.integers(100)))
-    story += [f"RegularizationPath({estimator!r}, {given})".replace("\n", "")]
-    path = RegularizationPath(estimator, lam_min=1e-3, max_breakpoints=40, **given)
-    path.fit(X, y, sample_weight=weight)
-    findings.n_paths += 1
-    low, high = max(path.lam_end_, 1e-3), 2.0 * path.lams_[0]
-    for lam in np.exp(rng.uniform(np.log(low), np.log(max(high, low)), size=3)):
-        lam = max(float(lam), low)
-        exact = tight(problem, lam)
-        if not exact.certified_:
-            continue
-        slackness = ROUNDING * problem.unit
-        dual, gap, model = path.dual_objective_at(lam), path.gap_at(lam), path.estimator_at(lam)
-        told = f"lam={lam!r}: dual {dual}, gap {gap}, the optimum is in "
-        told += f"[{exact.dual_objective_}, {exact.primal_objective_}]"
-        assert model.dual_gap_ == gap, f"the model says another gap, {model.dual_gap_}; {told}"
-        assert dual <= exact.primal_objective_ + slackness, f"the dual is too large; {told}"
-        if not path.certified_:
-            continue
-        assert path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9), told
-        primal, most = primal_at(exact, X, y, weight, path.coef_at(lam))
-        told += f", the objective is {primal}, at most {most}"
-        assert most >= exact.dual_objective_ - slackness, f"no objective; {told}"
-        assert primal - exact.primal_objective_ <= gap + slackness, f"the gap is wrong; {told}"
-        assert primal - dual <= gap + slackness, f"the gap is too small; {told}"
-    return []
-
-
-def tight(problem, lam):
-    """A fit that is all but optimal."""
-    estimator, X, y, weight = problem.stated()
-    estimator.set_params(lam=lam, solver=BCFW(steps="pairwise"), tol=1e-6, max_iter=5000)
-    return estimator.set_params(random_state=0).fit(X, y, sample_weight=weight)
-
-
-def primal_at(estimator, X, y, weight, w):
-    """The objective of flat weights, by the problem of an estimator and no solver's run.
-
-    Where the oracle may miss the maximum, what is known of it, and what it is at most.
-    """
-    task = estimator._make_task(X, y, weight)
-    regularizer = estimator._make_regularizer(task, estimator.lam, flat_prior(estimator, task))
-    answers = make_pool(task.problem).evaluate(regularizer.padded(w))
-    primal = regularizer.primal(w, float(task.problem.block_weight @ answers.hinges()))
-    return primal, primal + float(task.problem.block_weight @ answers.excesses())

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from scipy.optimize import linprog
 
-from helpers.paper import Enumerated
+from helpers.paper import enumerated
 
 
 def random_graph(rng, max_nodes):
@@ -69,14 +69,12 @@ def graph_feature(graph, y, n_states, form="potts"):
 
 def enumerate_graphs(graphs, Y, n_states, c, form="potts"):
     """All labellings of graphs, in lexicographic order; the loss is the fraction of wrong nodes."""
-    psi, loss, labels = [], [], []
-    for graph, truth in zip(graphs, Y, strict=True):
-        found = [np.array(y) for y in itertools.product(range(n_states), repeat=len(truth))]
-        right = graph_feature(graph, truth, n_states, form)
-        psi.append(np.array([right - graph_feature(graph, y, n_states, form) for y in found]))
-        loss.append(np.array([np.mean(y != truth) for y in found]))
-        labels.append(found)
-    return Enumerated(psi, loss, labels, c)
+    return enumerated(
+        graphs, Y,
+        lambda graph: map(np.array, itertools.product(range(n_states), repeat=len(graph[0]))),
+        lambda graph, y: graph_feature(graph, y, n_states, form),
+        lambda i, y: np.mean(y != Y[i]), c,
+    )[0]  # fmt: skip
 
 
 def small_graphs(rng, n, p, q, n_states, max_nodes=4):

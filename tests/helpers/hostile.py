@@ -36,13 +36,11 @@ def in_bytes(save, *args, **kwargs):
     return buffer.getvalue()
 
 
-def packed(parts):
-    """A saved model of these files by name."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+def pack(file, parts):
+    """Write a saved model of these files by name."""
+    with zipfile.ZipFile(file, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def others_of(array, kinds=()):
@@ -75,10 +73,9 @@ def attributes_of(state, prefix=""):
     content = state.get("content")
     if state["__loader__"] == "ObjectNode":
         content = content["content"] if content else {}
-    children = content.items() if isinstance(content, dict) else ()
     if isinstance(content, list):
-        children = enumerate(content)
-    for name, child in children:
+        content = dict(enumerate(content))
+    for name, child in content.items() if isinstance(content, dict) else ():
         if isinstance(child, dict) and "__loader__" in child:
             yield f"{prefix}.{name}", child
             yield from attributes_of(child, f"{prefix}.{name}")
@@ -132,7 +129,7 @@ def findings(name, every):
         signal.alarm(PATIENCE)
         with contextlib.suppress(Exception):
             try:
-                answers(skops.io.loads(packed(parts | other), trusted=trusted), X)
+                answers(skops.io.loads(in_bytes(pack, parts | other), trusted=trusted), X)
             except TimeoutError:
                 yield f"{where} takes longer than {PATIENCE} s"
         signal.alarm(0)

@@ -21,24 +21,24 @@ SHORT = {"random_state": 0, "max_iter": 2, "tol": 1e-3}
 SECONDS = 120
 
 
-def rows(n, p=4):
+def rows(n):
     """Rows of three classes."""
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=n)
-    return rng.normal(size=(n, p)) + y[:, None], y
+    return rng.normal(size=(n, 4)) + y[:, None], y
 
 
-def sequences(n, length=8, p=6):
+def sequences(n):
     """Sequences of five labels."""
     rng = np.random.default_rng(0)
-    y = rng.integers(5, size=(n, length))
-    return list(rng.normal(size=(n, length, p)) + y[:, :, None]), list(y)
+    y = rng.integers(5, size=(n, 8))
+    return list(rng.normal(size=(n, 8, 6)) + y[:, :, None]), list(y)
 
 
-def sets(n, n_labels=8):
-    """Sets of labels."""
+def sets(n):
+    """Sets of eight labels."""
     rng = np.random.default_rng(0)
-    return rng.normal(size=(n, 5)), rng.integers(2, size=(n, n_labels))
+    return rng.normal(size=(n, 5)), rng.integers(2, size=(n, 8))
 
 
 # An estimator, what makes data of a size, and the size at which memory is to end

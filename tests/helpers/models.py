@@ -12,7 +12,7 @@ import numpy as np
 from helpers import segments as spans
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import enumerate_sets
-from helpers.paper import Enumerated
+from helpers.paper import enumerated
 from helpers.toys import (
     FORMS,
     TOYS,
@@ -50,18 +50,6 @@ class ModelToy(Toy):
     def scores(self, i, w):
         """<w, phi(x, y)> of all labellings, w in the order of the package."""
         return (self.right[i] - self.pairs.psi[i]) @ self.flat(w)
-
-
-def enumerated(samples, truths, labellings, feature, loss, c):
-    """All labellings of samples, and phi of the truths."""
-    psi, losses, labels, right = [], [], [], []
-    for i, (x, truth) in enumerate(zip(samples, truths, strict=True)):
-        found = list(labellings(x))
-        right.append(feature(x, truth))
-        psi.append(np.array([right[-1] - feature(x, y) for y in found]))
-        losses.append(np.array([float(loss(i, y)) for y in found]))
-        labels.append(found)
-    return Enumerated(psi, losses, labels, c), right
 
 
 def split(values, offsets):

@@ -4,6 +4,7 @@ Nothing of the package is used: a training pair is the list of all its labelling
 psi_i(y) = phi(x_i, y_i) - phi(x_i, y) as a dense vector and its loss.
 """
 
+import functools
 import itertools
 
 import numpy as np
@@ -72,24 +73,34 @@ def dual_value(v, loss, lam, box=None):
     return loss - 0.5 * lam * float(w @ w) - lam * float((v - w) @ w)
 
 
+def enumerated(samples, truths, labellings, feature, loss, c):
+    """All labellings of samples, and phi of the truths."""
+    psi, losses, labels, right = [], [], [], []
+    for i, (x, truth) in enumerate(zip(samples, truths, strict=True)):
+        found = list(labellings(x))
+        right.append(feature(x, truth))
+        psi.append(np.array([right[-1] - feature(x, y) for y in found]))
+        losses.append(np.array([float(loss(i, y)) for y in found]))
+        labels.append(found)
+    return Enumerated(psi, losses, labels, c), right
+
+
 def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None, feature=chain_feature):
     """All labellings of chains with the Hamming loss (per token, or their number).
 
     Ordered by their last state, then the one before, ...: the order in which the Viterbi
     algorithm of the package breaks ties.
     """
-    psi, loss, labels = [], [], []
-    for x, truth in zip(X, y, strict=True):
+
+    def labellings(x):
         found = [np.array(states) for states in itertools.product(range(n_states), repeat=len(x))]
         if allowed is not None:
             found = [states for states in found if allowed[states[:-1], states[1:]].all()]
-        found.sort(key=lambda states: tuple(states[::-1]))
-        right = feature(x, truth, n_states)
-        psi.append(np.array([right - feature(x, states, n_states) for states in found]))
-        wrong = np.array([np.sum(states != truth) for states in found], dtype=float)
-        loss.append(wrong / len(x) if mean else wrong)
-        labels.append(found)
-    return Enumerated(psi, loss, labels, c)
+        return sorted(found, key=lambda states: tuple(states[::-1]))
+
+    take = np.mean if mean else np.sum
+    phi = functools.partial(feature, n_states=n_states)
+    return enumerated(X, y, labellings, phi, lambda i, states: take(states != y[i]), c)[0]
 
 
 def enumerate_classes(X, y, n_classes, c, intercept):

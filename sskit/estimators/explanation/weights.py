@@ -117,7 +117,7 @@ def strongest(weights, top):
     """
     learned = np.flatnonzero(np.isfinite(weights) & (weights != 0))  # few, where features are
     falling = learned[np.argsort(-weights[learned], kind="stable")]
-    n_positive, top = np.count_nonzero(weights[learned] > 0), top or len(learned)
+    n_positive, top = np.count_nonzero(weights[learned] > 0), int(top or len(learned))
     return np.concatenate([falling[:n_positive][:top], falling[n_positive:][-top:]])
 
 

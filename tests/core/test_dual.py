@@ -145,9 +145,7 @@ def test_many_planes_grow_and_are_stored_once():
 
 def busy_dual(toy, n_passes=4, lam=LAM):
     """A dual point with stored and merged planes, and its regularizer."""
-    run = start_run(BCFW(averaging=False), toy, lam)
-    for _ in range(n_passes):
-        run.run_pass()
+    run = start_run(BCFW(averaging=False), toy, lam, n_passes=n_passes)
     probe = DualProbe(toy.problem, run.dual)
     for i in range(toy.pairs.n):
         for y in (0, -1):
@@ -245,9 +243,7 @@ def test_shares_of_one_block_only(name):
     np.testing.assert_allclose(dual.losses(), fractions * losses, atol=1e-13)
     assert planes_of(dual, 1)[1].sum() + planes_of(dual, 1)[3] == pytest.approx(1.0, abs=1e-13)
     # where planes fill their memory what follows the weights there are the losses of the planes
-    run = start_run(BCFW(averaging=False), toy, LAM)
-    for _ in range(2):
-        run.run_pass()
+    run = start_run(BCFW(averaging=False), toy, LAM, n_passes=2)
     losses = run.dual.losses()
     assert losses.any()
     run.dual.keep_fractions(np.full(toy.pairs.n, 0.25))

@@ -21,11 +21,14 @@ def binding_box(d, seed=1):
     return lower, upper
 
 
-def start_run(solver, toy, lam=LAM, box=None, *, seed=0, n_jobs=None):
-    """A run of a solver on a toy."""
+def start_run(solver, toy, lam=LAM, box=None, *, seed=0, n_jobs=None, n_passes=0):
+    """A run of a solver on a toy, after some passes."""
     pool = None if n_jobs is None else make_pool(toy.problem, n_jobs)
     random_state = np.random.RandomState(seed)
-    return solver.start(toy.problem, toy.regularizer(lam, box), random_state, None, pool)
+    run = solver.start(toy.problem, toy.regularizer(lam, box), random_state, None, pool)
+    for _ in range(n_passes):
+        run.run_pass()
+    return run
 
 
 def solve_toy(solver, toy, lam=LAM, box=None, *, random_state=0, **options):

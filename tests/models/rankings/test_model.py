@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.toys import ranking_toy
 
 from sskit.models.rankings.model import RankingModel
 from sskit.testing.probe import ProblemProbe
@@ -16,13 +15,6 @@ def test_grades_are_compared_within_a_set():
         for grades in ([1.0, 7.5, -3.0, 2.0, 7.5], [0, 1, 0, 1, 2])
     )
     assert one.fingerprint().difference(other.fingerprint()) is None
-
-
-def test_a_fork_has_scratch_memory_of_its_own():
-    problem = ranking_toy(0).problem
-    fork = problem.fork()
-    assert fork is not problem
-    assert fork.fingerprint().difference(problem.fingerprint()) is None
 
 
 def test_codes_from_elsewhere():

@@ -257,16 +257,10 @@ def test_what_is_forbidden():
     # it beats any loss
     transitions = np.array([[0.0, -INF], [-INF, 0.0]])
     labels, score = viterbi(np.zeros((3, 2)), transitions, truth=[0, 1, 0], cost=1e12)
-    np.testing.assert_array_equal(labels, [1, 1, 1])
-    assert score == 2e12
-    # one node has no transitions
-    nothing = np.full((2, 2), -INF)
-    np.testing.assert_array_equal(chain_max_marginals([[1.0, 2.0]], nothing), [[1.0, 2.0]])
+    assert (labels.tolist(), score) == ([1, 1, 1], 2e12)
     # once in state 1 a chain stays there: one labelling for each place of the change, and one
-    T = 500
-    transitions = np.array([[0.0, 0.0], [-INF, 0.0]])
-    nodes = np.zeros((T, 2))
-    nodes[:, 1] = np.linspace(-1.0, 1.0, T)
+    T, transitions = 500, np.array([[0.0, 0.0], [-INF, 0.0]])
+    nodes = np.stack([np.zeros(T), np.linspace(-1.0, 1.0, T)], axis=1)
     labels, scores = viterbi_top_k(nodes, transitions, 1000)
     assert len(labels) == T + 1 and (np.diff(labels, axis=1) >= 0).all()
     np.testing.assert_array_equal(np.sort(labels.sum(axis=1)), np.arange(T + 1))

@@ -19,9 +19,9 @@ def stamped(seed=0, name="chain", n=6):
     """A dual point whose planes have weights and times of last use of all kinds."""
     options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
     toy = TOYS[name](seed, n=n, **options)
-    run = start_run(keeping(FOREVER)(averaging=False, stored_passes=2), toy, 0.01, seed=seed)
-    for _ in range(CLOCK):
-        run.run_pass()
+    run = start_run(
+        keeping(FOREVER)(averaging=False, stored_passes=2), toy, 0.01, seed=seed, n_passes=CLOCK
+    )
     probe, rng = DualProbe(toy.problem, run.dual), np.random.default_rng(seed)
     for i in range(n):
         labels = toy.pairs.labels[i]

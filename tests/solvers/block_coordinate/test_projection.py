@@ -94,9 +94,7 @@ def test_the_dual_never_falls(bounded):
     follow(toy, run, 60, lam=0.05, box=box, between=between)
     assert run.dual.n_support_planes() <= 15
     if not bounded:  # nor do weights drift from their dual point
-        run = start_run(PROJECTION, toy, 1e-3)
-        for _ in range(3_000):
-            run.run_pass()
+        run = start_run(PROJECTION, toy, 1e-3, n_passes=3_000)
         v, _ = toy.dual_sum(run.dual, 1e-3)
         w = toy.flat(np.array(run.regularizer.v)[: len(v)])
         np.testing.assert_allclose(w, v, atol=1e-9 * np.abs(v).max())

@@ -104,21 +104,6 @@ def check_going_on(fit, toy, lam=LAM, bounded=False):
     assert certificate.primal == pytest.approx(primal, abs=1e-10)
 
 
-@every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES, factor=[0.3, 2.5])
-def test_another_lam(name, solver, bounded, factor):
-    toy, lam = toy_of(name, 7), factor * LAM
-    live = begin(solver, toy, bounded=bounded)
-    live.reach(0.05, max_iter=2000)
-    w, v = live.run.regularizer.coef(), np.array(live.run.regularizer.v)
-    restarted = begin(solver, toy, lam, bounded, start=live.save())
-    live.change_lam(lam)
-    for fit in (live, restarted):
-        if factor < 1:
-            np.testing.assert_allclose(fit.run.regularizer.coef(), w, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(fit.run.regularizer.v, v / max(factor, 1.0), rtol=0, atol=1e-12)
-        check_going_on(fit, toy, lam, bounded)
-
-
 @pytest.mark.parametrize(("solver", "name"), in_turn(SOLVERS, NAMES))
 def test_more_data_other_weights_and_another_box(solver, name):
     """Other samples, weights and lam one after the other are in test_warm_start_law."""

@@ -85,9 +85,7 @@ def best_known(toy, dual, i, w):
 @every_pair(name=NAMES, solver=KEEPING, n_jobs=[1, 2])
 def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     toy = tired(name, 5)
-    run = start_run(SOLVERS[solver], toy, LAM)
-    for _ in range(4):
-        run.run_pass()
+    run = start_run(SOLVERS[solver], toy, LAM, n_passes=4)
     toy.problem.n_good = 0
     rng, evaluator, missed = np.random.default_rng(0), make_pool(toy.problem, n_jobs), 0
     for scale in (0.0, 0.3, 3.0):
@@ -254,9 +252,7 @@ def test_what_oracles_and_searches_prove():
 def test_the_inexact_part_is_what_is_between_the_bounds_and_what_is_known(name, n_jobs):
     """The best of answer, truth, stored planes and mix is known; the upper bounds stay."""
     toy = bounding(name, extra=0.01)
-    run = start_run(SOLVERS["pairwise"], toy, LAM)
-    for _ in range(5):
-        run.run_pass()
+    run = start_run(SOLVERS["pairwise"], toy, LAM, n_passes=5)
     evaluator, rng, better = make_pool(toy.problem, n_jobs), np.random.default_rng(0), 0
     for scale in (0.0, 0.3, 3.0):
         w = toy.flat(run.weights()) + rng.normal(scale=scale, size=toy.pairs.d)

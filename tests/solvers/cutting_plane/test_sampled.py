@@ -42,9 +42,7 @@ def sampled_cut(problem, padded, level, size, random_state):
 
 def run_of(space, cuts, n_passes, lam=0.1, **options):
     """A run after some passes."""
-    run = start_run(CuttingPlane(cuts=cuts, **options), space, lam)
-    for _ in range(n_passes):
-        run.run_pass()
+    run = start_run(CuttingPlane(cuts=cuts, **options), space, lam, n_passes=n_passes)
     return run
 
 

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.laws import LAM, check_dual_point, check_optimum, check_shards, solve_toy, start_run
+from helpers.laws import LAM, check_dual_point, check_shards, solve_toy, start_run
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.pairwise import every_pair
-from helpers.slack import slack_pairs
-from helpers.toys import SEARCHABLE, TOYS, chain_toy
+from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.models.multiclass import MulticlassModel
-from sskit.models.slack.model import SlackRescaling
 from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds
@@ -268,22 +266,3 @@ def test_same_optimum_as_one_worker(name, options):
     # each is a bound of the same optimum
     assert many.primal >= one.dual - 1e-12
     assert one.primal >= many.dual - 1e-12
-
-
-@pytest.mark.parametrize("search", ["exact", "angular"])
-@pytest.mark.parametrize("name", SEARCHABLE)
-def test_slack_rescaling_ends_at_the_optimum_of_the_quadratic_program(name, search):
-    toy = TOYS[name](2, n=20)
-    toy = toy.bound_to(SlackRescaling(search).wrap(toy.problem))
-    toy.pairs = pairs = slack_pairs(toy.pairs)
-    run, evaluator = start_run(BCFW(), toy, n_jobs=4), make_pool(toy.problem)
-    assert len(run.updates) == 4
-    for _ in range(400):
-        run.run_pass()
-        certificate = run.certify(evaluator)
-        if certificate.gap <= 1e-7:
-            break
-    assert certificate.primal == pytest.approx(pairs.primal(toy.flat(certificate.w), LAM))
-    # products of sets of labels come near it slowly, with one worker as well
-    assert certificate.gap <= 1e-3 * certificate.primal
-    check_optimum(toy, certificate, lam=LAM, tolerance=certificate.gap + 1e-7)

@@ -91,10 +91,6 @@ OF_ALL = [
     ("cache=False.*solver=Subgradient", {"solver": Subgradient(), "cache": False}),
     ("cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),
     ("steps='fw'.*solver='gdmm'", {"solver": "gdmm", "steps": "fw"}),
-    *((f"^warm_start=True.*{name}", {"warm_start": np.True_, "solver": name})
-      for name in ("gdmm", "soft_bcfw", "ssg")),
-    *((f"^bounds cannot.*{name}", {"bounds": (0, None), "solver": name})
-      for name in ("gdmm", "soft_bcfw", "ssg")),
 ]  # fmt: skip
 FIT = {
     SequenceTagger: [

@@ -392,17 +392,11 @@ def test_kernel_matrices_may_differ_in_the_last_bit(dtype):
             model.fit(K, y)
 
 
-SEGMENTS = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
-
-
-def pictures(masks):
-    graph = SuperpixelGraph(np.eye(3), [[0, 1], [1, 2]], np.ones((2, 1)), SEGMENTS)
-    return [graph] * len(masks)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
 def test_pixels_without_a_label(dtype):
-    mask, images = np.array([[0, 0, 1, 1], [0, np.nan, 1, np.nan]], dtype=dtype), pictures([0])
+    mask = np.array([[0, 0, 1, 1], [0, np.nan, 1, np.nan]], dtype=dtype)
+    segments = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
+    images = [SuperpixelGraph(np.eye(3), [[0, 1], [1, 2]], np.ones((2, 1)), segments)]
     infinite = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf]])
     for call, message in (
         (lambda: SegmentationModel().fit(images, [mask]), r"^y\[0\]\[1\]\[1\] is nan: "),

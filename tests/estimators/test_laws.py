@@ -1,12 +1,16 @@
 """Laws of all estimators: each on every fit of the table in helpers.fits, or on one of each kind.
 
 What else holds for all of them: refits and warm starts, priors, bounds, used solvers and
-combinations in `base`, serving and threads beside this file, all labellings in test_enumeration.
+combinations in `base`, serving beside this file, all labellings in test_enumeration.
 """
 
 import copy
 import inspect
 import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import joblib
 import numpy as np
@@ -31,8 +35,8 @@ from sskit import (
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
-    TreeTagger,
 )
+from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 PRECISE = {"tol": 1e-3, "max_iter": 3000}
@@ -260,6 +264,28 @@ def test_weights_are_routed(kind):
     same(search.predict(X), clone(model).fit(X, y, sample_weight=weight).predict(X))
 
 
+@pytest.mark.parametrize("wrap", [EarlyStopping, RegularizationPath])
+def test_what_stands_around_an_estimator_says_what_it_says(wrap):
+    X, y = FITS["chains"].data()
+    given = {"random_state": 0} if wrap is EarlyStopping else {"eps": 0.3, "lam_min": 0.1}
+    outer = wrap(make("chains", tol=0.1), **given).fit(X, y)
+    inner = outer.estimator_ if wrap is EarlyStopping else outer.estimator_at(outer.lam_)
+    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
+    same(outer.predict(X, known), inner.predict(X, known))
+    same(*(m.predict_topk(X, 2, return_scores=True)[1] for m in (outer, inner)))
+    for found, labels in zip(outer.predict_topk(X, 2, known=known), y, strict=True):
+        assert (found[:, 1] == labels[1]).all()
+    scores = outer.decision_function(X, known=known)
+    assert all(np.isinf(score[1]).sum() == 2 for score in scores)
+    weight = np.linspace(0.0, 1.0, len(X))
+    assert outer.score(X, y, weight) == inner.score(X, y, weight)
+    X, y = FITS["rows"].data()
+    rows = wrap(make("rows", tol=0.1), **given).fit(X, y)
+    assert not hasattr(rows, "predict_topk")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
+        rows.predict(X, known=[None] * len(X))
+
+
 # For training alone: they may have any value until the next fit.
 TRAINING = {
     "lam": 3.0, "rescaling": "slack", "solver": "frank_wolfe", "steps": "fw", "sampling": "gap",
@@ -281,13 +307,10 @@ MODEL = {
     StructSVMClassifier: {"kernel": "rbf", "fit_intercept": False},
     StructuredSVM: {"model": "other"},
     SequenceTagger: {"order": 2, "kernel": "rbf"},
-    TreeTagger: {},
-    SegmentTagger: {},
     GraphTagger: {"pairwise_form": "potts"},
     SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
     MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
     HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
-    RankingSVM: {},
     PartsModel: {
         "parents": [-1],
         "n_types": 9,
@@ -299,39 +322,101 @@ MODEL = {
 OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}
 
 
-def fitted(name, **parameters):
-    estimator = clone(FITS[name].estimator).set_params(random_state=0, max_iter=5, **parameters)
-    X, y = FITS[name].data()
-    return estimator.fit(X, y), X, y
-
-
-def same_bits(one, other):
-    return pickle.dumps([np.asarray(a) for a in one]) == pickle.dumps(
-        [np.asarray(a) for a in other]
-    )
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_parameter_is_of_one_kind(kind):
     """Those of training are for the next fit, as are those that make a model what it is."""
     names = set(inspect.signature(kind.__init__).parameters) - {"self"}
-    assert names <= {*TRAINING, *AT_ONCE, *MODEL[kind], *OF_KERNELS}
-    assert set(MODEL[kind]) <= names
-    model, X, _ = fitted(KINDS[kind])
+    (X, y), own = FITS[KINDS[kind]].data(), MODEL.get(kind, {})
+    assert names <= {*TRAINING, *AT_ONCE, *own, *OF_KERNELS} and set(own) <= names
+    model = make(KINDS[kind], max_iter=5).fit(X, y)
     methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
     before = {name: getattr(model, name)(X) for name in methods}
     training = {name: value for name, value in TRAINING.items() if name in names}
-    for name, value in (training | MODEL[kind]).items():
+    for name, value in (training | own).items():
         changed = copy.deepcopy(model).set_params(**{name: value})
-        for method in methods if name in MODEL[kind] else methods[:1]:
-            assert same_bits(getattr(changed, method)(X), before[method]), name
+        for method in methods if name in own else methods[:1]:
+            same(getattr(changed, method)(X), before[method])
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 @pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger])
 def test_parameters_of_kernels(kind, kernel):
-    model, X, _ = fitted(KINDS[kind], kernel=kernel, gamma=0.5)
+    X, y = FITS[KINDS[kind]].data()
+    model = make(KINDS[kind], max_iter=5, kernel=kernel, gamma=0.5).fit(X, y)
     before = model.predict(X)
     for name, value in OF_KERNELS.items():
-        assert same_bits(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
-    assert same_bits(model.set_params(kernel="linear").predict(X), before)
+        same(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
+    same(model.set_params(kernel="linear").predict(X), before)
+
+
+# Threads: fits of several estimators at once are those of one thread.
+CLOCKS = ("time", "times_")  # what is never the same twice
+OTHERS = {
+    "rows, batch": ("rows", {"solver": BCFW(batch_size=8), "n_jobs": 2}),
+    "rows, cutting planes": ("rows", {"solver": "cutting_plane"}),
+    "chains, two members": ("chains", {"n_jobs": 2}),
+    "chains, gdmm": ("chains", {"solver": "gdmm"}),
+    "chains, beam": ("chains", {"beam_size": 2}),
+}
+CASES = [*FITS, *OTHERS, "rows, path", "rows, stopping"]
+
+
+def fit(case):
+    name, given = OTHERS.get(case, (case, {}))
+    name = name if name in FITS else "rows"
+    model = clone(FITS[name].estimator).set_params(tol=0.05, random_state=0, **given)
+    if case == "rows, path":
+        model = RegularizationPath(model, eps=0.3)
+    elif case == "rows, stopping":
+        model = EarlyStopping(model, n_iter_no_change=2, random_state=0)
+    X, y = FITS[name].data()
+    model.fit(X, y)
+    model.predict(X)
+    return model
+
+
+@cache
+def fitted(case):
+    """Return an estimator that was fitted while no other thread was at work."""
+    return fit(case)
+
+
+def state(model):
+    """A hash of all fitted numbers; what is an object is left to its own numbers."""
+    plain = (np.ndarray, np.generic, float, int, str, dict, list, tuple)
+    fits = {
+        name: {key: part for key, part in value.items() if key not in CLOCKS}
+        if isinstance(value, dict)
+        else value
+        for name, value in vars(model).items()
+        if name.endswith("_") and isinstance(value, plain) and name not in CLOCKS
+    }
+    assert len(fits) > 3
+    inner = getattr(model, "estimator_", None)
+    return joblib.hash([fits, None if inner is None else state(inner)])
+
+
+@pytest.fixture
+def hasty():
+    """Let threads that hold the lock pass it on as often as can be."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("n", [14, pytest.param(200, marks=pytest.mark.slow)])
+def test_four_threads_fit_four_estimators(n, hasty):
+    rng = np.random.default_rng(0)
+    turns = np.concatenate([rng.permutation(CASES) for _ in range(-(-4 * n // len(CASES)))])
+    for names in turns[: 4 * n].reshape(n, 4).tolist():  # all take their turns
+        barrier = threading.Barrier(4)
+
+        def run(name, barrier=barrier):
+            barrier.wait()
+            return fit(name)
+
+        with ThreadPoolExecutor(4) as pool:
+            models = list(pool.map(run, names))
+        for name, model in zip(names, models, strict=True):
+            assert state(model) == state(fitted(name)), (name, names)

@@ -23,8 +23,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def outcomes(case, headrooms):
-    """What became of the fits, in a process of its own: (headroom, outcome, as before?)."""
+@pytest.mark.parametrize(
+    ("case", "headrooms"),
+    [*CASES.items(), *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE.items())],
+)
+def test_where_memory_ends(case, headrooms):
+    """Fits end well or with MemoryError, in a process of its own; then nothing has changed."""
     done = subprocess.run(
         [sys.executable, HELPERS / "little_memory.py", case, *map(str, headrooms)],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
@@ -33,25 +37,10 @@ def outcomes(case, headrooms):
         timeout=900,
         check=True,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def check(case, headrooms):
-    """Fits end well or with MemoryError; then nothing has changed. Return the outcomes."""
-    found = outcomes(case, headrooms)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [headroom for headroom, _, _ in found] == headrooms
     for headroom, outcome, same in found:
         assert outcome in ("fitted", "MemoryError"), (headroom, outcome)
         assert same or outcome == "fitted", headroom
-    return {outcome for _, outcome, _ in found}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_where_memory_ends(case):
-    assert "MemoryError" in check(case, CASES[case])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", MORE)
-def test_where_memory_ends_later(case):
-    check(case, MORE[case])
+    if headrooms == CASES[case]:
+        assert "MemoryError" in {outcome for _, outcome, _ in found}

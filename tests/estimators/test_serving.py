@@ -152,10 +152,15 @@ OTHERS = (
 def test_what_is_not_as_it_was_fitted_is_named(case):
     model, requests = served(case)
     for name in (name for name in (*WEIGHTS, *OTHERS) if hasattr(model, name)):
-        cut = np.asarray(getattr(model, name))[..., :-1]
-        for wrong in (
-            [cut] if name in ("score_curves_", "component_labels_") else [cut, None, "many"]
-        ):
+        value = np.asarray(getattr(model, name))
+        wrongs = [None, "many"]
+        if name in ("n_states_", "max_length_"):
+            wrongs.append(np.zeros_like(value))
+        elif name == "component_labels_":
+            wrongs = [value[:1].repeat(len(value))]
+        elif name == "score_curves_":
+            wrongs = [value[:1]]  # none are those of raw scores
+        for wrong in [value[..., :-1], *wrongs]:
             damaged = copy.copy(model)
             setattr(damaged, name, wrong)
             for method in {"predict", "decision_function"} & set(dir(model)):

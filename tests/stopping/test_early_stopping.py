@@ -226,16 +226,10 @@ def test_the_random_state_of_the_estimator_is_for_its_fit_alone(chains):
     np.testing.assert_array_equal(model.estimator_.coef_, other.estimator_.coef_)
 
 
-def test_what_is_known_and_weights_of_tokens(chains):
+def test_weights_of_tokens(chains):
     X, y = chains
     stopped = EarlyStopping(SequenceTagger(random_state=0), random_state=0).fit(X, y)
-    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    inner, coef = stopped.estimator_, stopped.estimator_.coef_
-    assert all(map(np.array_equal, stopped.predict(X, known), inner.predict(X, known)))
-    for found, labels in zip(stopped.predict_topk(X, 2, known=known), y, strict=True):
-        assert (found[:, 1] == labels[1]).all()
-    scores = stopped.decision_function(X, known=known)
-    assert all(np.isinf(score[1]).sum() == len(inner.classes_) - 1 for score in scores)
+    coef = stopped.estimator_.coef_
     weight = [np.where(np.arange(len(labels)) % 2, 1.0, 3.0) for labels in y]
     stopped.fit(X, y, token_weight=weight)
     (*train, weights), (*test, _) = parts(stopped.validation_indices_, X, y, weight)
@@ -247,6 +241,3 @@ def test_what_is_known_and_weights_of_tokens(chains):
     rows = EarlyStopping(StructSVMClassifier(), random_state=0)
     with pytest.raises(TypeError, match="StructSVMClassifier.fit takes no weights of tokens"):
         rows.fit(*load_iris(return_X_y=True), token_weight=[1.0] * 150)
-    rows.fit(*load_iris(return_X_y=True))
-    with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
-        rows.predict(load_iris().data, known=[None] * 150)

@@ -210,26 +210,6 @@ def test_paths_cut_short_warn():
         clone(path).set_params(estimator=short).fit(X, y)
 
 
-def test_methods_of_the_estimator_are_those_of_the_path():
-    X, y = strings()
-    path = RegularizationPath(SequenceTagger(random_state=0), lam_min=0.05).fit(X, y)
-    known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
-    model, weight = path.estimator_at(path.lam_), np.linspace(0.0, 1.0, len(X))
-    one, other = (m.predict_topk(X, 2, return_scores=True)[1] for m in (model, path))
-    assert all(map(np.array_equal, one, other))
-    assert path.score(X, y, weight) == model.score(X, y, weight)
-    assert all(map(np.array_equal, path.predict(X, known), model.predict(X, known)))
-    for found, labels in zip(path.predict_topk(X, 2, known=known), y, strict=True):
-        assert (found[:, 1] == labels[1]).all()
-    scores = path.decision_function(X, known=known)
-    assert all(np.isinf(score[1]).sum() == len(model.classes_) - 1 for score in scores)
-    assert not hasattr(RegularizationPath(StructSVMClassifier()), "predict_topk")
-    X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0)).fit(X, y)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
-        path.predict(X, known=[None] * 150)
-
-
 LOWEST = 2e-3
 
 

@@ -58,3 +58,14 @@ def relaxed_optimum(gains, edges, pairwise):
     A, b = local_polytope(len(gains), edges)
     result = linprog(-np.concatenate([gains, pairwise]), A, b, bounds=(0, 1), method="highs")
     return -result.fun
+
+
+def leaves(parents, n):
+    """Rows, the lowest of their labels only, and all of them; features tell of all."""
+    rng, n_labels = np.random.default_rng(0), len(parents)
+    Y = (rng.integers(-1, n_labels, size=n)[:, None] == np.arange(n_labels)).astype(int)
+    full = Y.copy()
+    for child in range(n_labels - 1, 0, -1):
+        if parents[child] >= 0:
+            full[:, parents[child]] |= full[:, child]
+    return full @ rng.normal(size=(n_labels, 5)) + 0.3 * rng.normal(size=(n, 5)), Y, full

@@ -6,7 +6,7 @@ from helpers.objectives import bracket
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import HierarchicalMultilabel, MultilabelPairwise, SequenceTagger, StructSVMClassifier
+from sskit import MultilabelPairwise, SequenceTagger
 from sskit.datasets import make_chains
 from sskit.solvers import GDMM, SoftBCFW
 
@@ -74,18 +74,6 @@ def test_soft_constraints_of_sets_of_labels():
     # a softened problem has its optimum near that of the relaxation
     assert soft.primal_objective_ >= exact.dual_objective_
     assert soft.score(X, Y) >= exact.score(X, Y) - 0.15
-
-
-def test_what_has_no_factors_or_bounds_is_refused():
-    X, y = SETS
-    for model, message in (
-        (StructSVMClassifier(solver="gdmm"), "'gdmm' needs a model that is a sum over nodes and"),
-        (HierarchicalMultilabel(solver="gdmm"), "'gdmm' needs a model that is a sum over nodes"),
-        (MultilabelPairwise(solver="gdmm", inference="graphcut"), "GDMM cannot solve .* bounds"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            model.fit(X, y[:, 0] if isinstance(model, StructSVMClassifier) else y)
-        assert not hasattr(model, "coef_")
 
 
 def test_sequences_of_one_token_and_one_label():

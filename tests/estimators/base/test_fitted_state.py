@@ -14,10 +14,6 @@ from sskit.estimators.base.fitted_state import (
 )
 
 
-def model(**attributes):
-    return SimpleNamespace(**attributes)
-
-
 def test_numbers_that_do_not_fit():
     for value, message in [
         (None, r"^a_ must be an array of numbers, got NoneType; the Simple.* not as it was fitted"),
@@ -31,21 +27,21 @@ def test_numbers_that_do_not_fit():
         (np.array([[1e200], [0.0]]), r"^a_\[0, 0\] is 1e\+200"),
     ]:
         with pytest.raises(ValueError, match=message):
-            check_numbers(model(a_=value), {"a_": (2, 1)})
-    check_numbers(model(a_=np.array([[np.nan]])), {"a_": (1, 1)}, finite=False)
+            check_numbers(SimpleNamespace(a_=value), {"a_": (2, 1)})
+    check_numbers(SimpleNamespace(a_=np.array([[np.nan]])), {"a_": (1, 1)}, finite=False)
     with pytest.raises(ValueError, match="^a_ must"):
-        check_numbers(model(), {"a_": (1, 1)})
+        check_numbers(SimpleNamespace(), {"a_": (1, 1)})
 
 
 def test_other_attributes():
     with pytest.raises(ValueError, match="^a_ must be an array of whole numbers, got float64"):
-        check_numbers(model(a_=np.ones(1)), {"a_": (1,)}, integer=True)
+        check_numbers(SimpleNamespace(a_=np.ones(1)), {"a_": (1,)}, integer=True)
     for value in (-1, 2.0, True, "3", None):
         with pytest.raises(ValueError, match="^n_ must be a whole number, got"):
-            check_count(model(n_=value), "n_")
+            check_count(SimpleNamespace(n_=value), "n_")
     for value in (np.ones((2, 2)), ["a"], np.empty(0)):
         with pytest.raises(ValueError, match="^classes_ must be an array of labels of shape"):
-            check_labels(model(classes_=value))
+            check_labels(SimpleNamespace(classes_=value))
 
 
 def test_a_matrix_that_points_outside_of_itself():

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.parts import CASES, CLASSES, ROWS, SETS, Classes, N, split
+from helpers.structures import best_sign
 
 from sskit import (
     HierarchicalMultilabel,
@@ -145,14 +146,10 @@ def test_empty_parts_are_left_out_and_counted():
         merge_summaries([None, None])
 
 
-MASKED = SimpleNamespace(
-    features=[[1.0], [2.0]], edges=[[0, 1]], edge_features=None, segments=[[0, 1]]
-)
-
-
 ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
 TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
 SQUARE = np.ones((3, 3), dtype=bool)
+MASKED = SimpleNamespace(features=PAIR, edges=[[0, 1]], edge_features=None, segments=[[0, 1]])
 MISFITS = [
     (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
      "part 1: X has 2 features, but part 0 has 1"),
@@ -244,10 +241,10 @@ class Sign:
         return float(y_true != y)
 
     def inference(self, x, w):
-        return 1 if w @ x >= 0 else -1
+        return best_sign(x, w)
 
     def loss_augmented_inference(self, x, y, w):
-        return -y if 1 - y * (w @ x) >= y * (w @ x) else y
+        return best_sign(x, w, y)
 
 
 def test_what_cannot_be_agreed_is_refused():

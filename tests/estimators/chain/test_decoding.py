@@ -184,13 +184,12 @@ def test_lost_labellings_are_found_exactly():
     np.testing.assert_array_equal(found, best)
 
 
-def test_bad_sizes_are_refused(glyphs):
-    tagger, X, y = glyphs
-    for size in (0, -1, 1.5, "all"):
-        bad = with_beam(tagger, size)
-        for call in (lambda bad=bad: clone(bad).fit(X[:5], y[:5]), lambda bad=bad: bad.predict(X)):
-            with pytest.raises(ValueError, match="The 'beam_size' parameter of SequenceTagger mu"):
-                call()
+@pytest.mark.parametrize("size", [0, -1, 1.5, "all"])
+def test_bad_sizes_are_refused(glyphs, size):
+    tagger, X, y = with_beam(glyphs[0], size), *glyphs[1:]
+    for call in (lambda: clone(tagger).fit(X[:5], y[:5]), lambda: tagger.predict(X)):
+        with pytest.raises(ValueError, match="The 'beam_size' parameter of SequenceTagger must"):
+            call()
 
 
 # ---- sequences without tokens --------------------------------------------------------------

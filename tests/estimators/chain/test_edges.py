@@ -51,17 +51,7 @@ def test_a_constant_feature_is_one_more_table():
     np.testing.assert_allclose(only.edge_coef_[0], plain.transitions_, atol=0.02)
 
 
-def test_weights_may_be_set():
-    tagger = fit()
-    before = np.concatenate(tagger.decision_function(PAIRS))
-    tagger.edge_coef_ = np.zeros((2, 3, 3))
-    assert not np.array_equal(np.concatenate(tagger.decision_function(PAIRS)), before)
-    tagger.edge_coef_ = np.zeros((1, 3, 3))
-    with pytest.raises(ValueError, match="edge_coef_ must have the shape"):
-        tagger.predict(PAIRS)
-
-
-def test_bad_input():
+def test_bad_input_and_other_weights():
     tagger = fit()
     for given, message in (
         (X, "X has no features of edges, but this SequenceTagger was fitted with them"),
@@ -73,6 +63,13 @@ def test_bad_input():
         for method in (tagger.predict, tagger.decision_function):
             with pytest.raises(ValueError, match=message):
                 method(given)
+    # weights may be set
+    before = np.concatenate(tagger.decision_function(PAIRS))
+    tagger.edge_coef_ = np.zeros((2, 3, 3))
+    assert not np.array_equal(np.concatenate(tagger.decision_function(PAIRS)), before)
+    tagger.edge_coef_ = np.zeros((1, 3, 3))
+    with pytest.raises(ValueError, match="edge_coef_ must have the shape"):
+        tagger.predict(PAIRS)
     with pytest.raises(ValueError, match="X has features of edges, but .* fitted without them"):
         fit(X).predict(PAIRS)
     with pytest.raises(ValueError, match=r"edge features in X are too large: .* X\[1\]"):

@@ -19,12 +19,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SCHEMES = ["bio", "iob1", "bioes", "bilou"]
 
 
-@pytest.fixture(scope="module")
-def corpora():
-    """Sequences of spans of two kinds, and their tags by scheme."""
-    X, y = make_chains(40, n_features=5, n_states=5, noise=1.5, max_length=7, random_state=3)
-    given = [NAMES[states] for states in y]
-    return X, {scheme: convert_tags(given, "bio", scheme, strict=False) for scheme in SCHEMES}
+# sequences of spans of two kinds, and their tags by scheme
+X, STATES = make_chains(40, n_features=5, n_states=5, noise=1.5, max_length=7, random_state=3)
+TAGS = {
+    scheme: convert_tags([NAMES[k] for k in STATES], "bio", scheme, strict=False)
+    for scheme in SCHEMES
+}
+# sequences of which many labels are not legal
+ROWS, STATES = make_chains(30, n_features=5, n_states=5, noise=2.0, max_length=7, random_state=3)
+CORPUS = ROWS, [NAMES[k] for k in STATES]
 
 
 def tagger(scheme, **options):
@@ -40,8 +43,8 @@ def n_violations(y, scheme="bio", classes=NAMES):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_predictions_are_legal_and_the_best(scheme, kernel, corpora):
-    X, y = corpora[0], corpora[1][scheme]
+def test_predictions_are_legal_and_the_best(scheme, kernel):
+    y = TAGS[scheme]
     model = tagger(scheme, kernel=kernel).fit(X, y)
     found, classes = model.predict(X), model.classes_
     assert model.certified_ and n_violations(found, scheme, classes) == 0
@@ -56,9 +59,9 @@ def test_predictions_are_legal_and_the_best(scheme, kernel, corpora):
     ]
     # a forbidden transition has no weight
     assert kernel == "rbf" or not model.transitions_[~rules].any()
-    X = [x for x in X if len(x) <= 3]
-    tables, best = model.decision_function(X), model.predict_topk(X, 6)
-    for x, table, top in zip(X, tables, best, strict=True):
+    few = [x for x in X if len(x) <= 3]
+    tables, best = model.decision_function(few), model.predict_topk(few, 6)
+    for x, table, top in zip(few, tables, best, strict=True):
         labels, values = score_labellings(model, x)
         legal = follows(labels, rules) & start[labels[:, 0]] & end[labels[:, -1]]
         values = np.where(legal, values, -np.inf)
@@ -67,8 +70,8 @@ def test_predictions_are_legal_and_the_best(scheme, kernel, corpora):
         np.testing.assert_allclose(table, max_marginals(labels, values, len(classes)), atol=1e-9)
 
 
-def test_with_other_options(corpora):
-    X, y = corpora[0], corpora[1]["bioes"]
+def test_with_other_options():
+    y = TAGS["bioes"]
     best = {r: tagger("bioes", rescaling=r, tol=0.01).fit(X, y) for r in ("slack", "margin")}
     assert tagger("iobes").fit(X, y).dual_gap_ == tagger("bioes").fit(X, y).dual_gap_  # one scheme
     for solver, rescaling in (
@@ -128,25 +131,18 @@ def test_tags_that_break_the_scheme_are_mended(action):
         tagger("bioes").fit([X[0][:2], X[1]], [["B-x", "E-x"], y[2]]).predict([X[0][:1]])
 
 
-@pytest.fixture(scope="module")
-def corpus():
-    """Sequences of which many labels are not legal."""
-    X, y = make_chains(30, n_features=5, n_states=5, noise=2.0, max_length=7, random_state=3)
-    return X, [NAMES[states] for states in y]
-
-
-def test_they_are_counted_and_up_to_ten_are_named(corpus):
-    model, told = tagger("bio"), f"there are {n_violations(corpus[1])} such labels"
+def test_they_are_counted_and_up_to_ten_are_named():
+    model, told = tagger("bio"), f"there are {n_violations(CORPUS[1])} such labels"
     with pytest.raises(ValueError, match=told) as caught:
-        model.fit(*corpus)
+        model.fit(*CORPUS)
     assert str(caught.value).count("] is ") == 10
     assert "on_violation='repair'" in str(caught.value)
     assert not hasattr(model, "classes_")
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_repaired_labels_are_trained_on(kernel, corpus):
-    X, y = corpus
+def test_repaired_labels_are_trained_on(kernel):
+    X, y = CORPUS
     model = tagger("bio", on_violation="repair", kernel=kernel, tol=0.01)
     before = [labels.copy() for labels in y]
     told = r"11 labels .* first of them y\[8\]\[0\] from I-x to B-y"
@@ -156,15 +152,19 @@ def test_repaired_labels_are_trained_on(kernel, corpus):
     assert all(map(np.array_equal, y, before))
     assert model.certified_ and n_violations(model.predict(X)) == 0
     # the same as training on labels that are repaired by hand, of which nothing is told
-    hand = mend(y)
+    offsets, labels = np.cumsum([0, *map(len, y)]), np.searchsorted(NAMES, np.concatenate(y))
+    rules = scheme_transitions("bio", NAMES)
+    tokens = find_violations(labels, offsets, *rules)
+    labels = repair(tokens, labels, offsets, *rules, kinds_of(NAMES))
+    hand = np.split(NAMES[labels], offsets[1:-1])
     repaired = clone(model).set_params(on_violation="raise").fit(X, hand)
     for name in ("transitions_", "dual_gap_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(repaired, name))
     model.fit(X, hand)
 
 
-def test_early_stopping_tells_of_repairs_once(corpus):
-    X, y = corpus
+def test_early_stopping_tells_of_repairs_once():
+    X, y = CORPUS
     bio = tagger("bio", on_violation="repair", tol=0.01)
     model = EarlyStopping(bio, n_iter_no_change=2, random_state=0)
     told = "labels that allowed_transitions does not allow were changed"
@@ -175,18 +175,9 @@ def test_early_stopping_tells_of_repairs_once(corpus):
     assert not hasattr(model.estimator_, "_watch")
 
 
-def mend(y):
-    """Repaired labels, sequence by sequence."""
-    offsets = np.cumsum([0, *map(len, y)])
-    labels = np.searchsorted(NAMES, np.concatenate(y))
-    rules = scheme_transitions("bio", NAMES)
-    tokens = find_violations(labels, offsets, *rules)
-    return np.split(NAMES[repair(tokens, labels, offsets, *rules, kinds_of(NAMES))], offsets[1:-1])
-
-
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_rules_of_prediction_only(kernel, corpus):
-    X, y = corpus
+def test_rules_of_prediction_only(kernel):
+    X, y = CORPUS
     free = tagger(None, kernel=kernel).fit(X, y)
     ruled = tagger("bio", on_violation="ignore", kernel=kernel).fit(X, y)
     assert ruled.dual_gap_ == free.dual_gap_

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.label_sets import leaves
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, hamming_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -23,22 +24,12 @@ MODELS = {
 }
 
 
-def rows():
-    """Rows with the lowest labels only, and all of them with their ancestors."""
-    rng = np.random.default_rng(0)
-    Y = (rng.integers(-1, 4, size=60)[:, None] == np.arange(4)).astype(int)
-    full = Y.copy()
-    for child in (3, 2, 1):
-        full[:, PARENTS[child]] |= full[:, child]
-    return full @ rng.normal(size=(4, 5)) + 0.3 * rng.normal(size=(60, 5)), Y, full
-
-
 NAMES = ["root", "a", "b", "a/1"]
 
 
 def frames(names=NAMES):
     """The rows and the closed sets as data frames."""
-    X, _, full = rows()
+    X, _, full = leaves(PARENTS, 60)
     index = pd.Index(range(100, 160), name="document")
     X = pd.DataFrame(X, index=index, columns=[f"x{j}" for j in range(5)])
     return X, pd.DataFrame(full, index=index, columns=list(names))
@@ -66,7 +57,7 @@ FORMS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_a_score_sees_what_fit_sees(name):
     """Of hierarchies leaves only, as fit allows, and closed sets are the same."""
-    X, Y, full = rows()
+    X, Y, full = leaves(PARENTS, 60)
     allowed = (full, Y) if name == "hierarchy" else (full,)
     plain = make(name).fit(X, full)
     predicted, weight = plain.predict(X), np.linspace(0.0, 1.0, 60)
@@ -85,7 +76,7 @@ def test_a_score_sees_what_fit_sees(name):
 
 
 def test_one_column():
-    X, Y, _ = rows()
+    X, Y, _ = leaves(PARENTS, 60)
     one = Y[:, :1]
     for given in (sp.csr_matrix(one), sp.csc_array(one), one, pd.DataFrame({"a": one[:, 0]})):
         model = make("pairs").fit(X, given)
@@ -95,7 +86,7 @@ def test_one_column():
 
 
 def test_wrong_targets_of_scores():
-    X, Y, _ = rows()
+    X, Y, _ = leaves(PARENTS, 60)
     model = make("pairs").fit(X, pd.DataFrame(Y, columns=list("abcd")))
     seventh = np.arange(60)[:, None] == 7
     for given, message in (

@@ -1,8 +1,13 @@
 """MultilabelPairwise and HierarchicalMultilabel: what they minimise and predict."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
+from helpers.label_sets import leaves
 from helpers.objectives import bracket
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, hamming_loss
@@ -102,14 +107,10 @@ def test_two_classes_are_one_label():
     assert column.predict(X).shape == (60, 1)
 
 
-def many_labels():
+def test_auto_of_relaxed_problems_is_dual_decomposed_training():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6))
-    return X, (X @ rng.normal(size=(6, 16)) + rng.normal(size=(40, 16)) > 0.8).astype(int)
-
-
-def test_auto_of_relaxed_problems_is_dual_decomposed_training():
-    X, Y = many_labels()
+    Y = (X @ rng.normal(size=(6, 16)) + rng.normal(size=(40, 16)) > 0.8).astype(int)
     auto, steps = (
         MultilabelPairwise(random_state=0, tol=1e-3, solver=solver).fit(X, Y)
         for solver in ("auto", "bcfw")
@@ -179,19 +180,9 @@ PARENTS = [-1, 0, 0, 1, 1, -1]
 DAG = [[1, 0], [2, 0], [3, 1], [3, 2], [4, 1]]
 
 
-def rows_of_trees():
-    """Rows that name the lowest labels only; features tell of all ancestors."""
-    rng = np.random.default_rng(0)
-    Y = (rng.integers(-1, 6, size=80)[:, None] == np.arange(6)).astype(int)
-    full = Y.copy()
-    for child in (4, 3, 2, 1):
-        full[:, PARENTS[child]] |= full[:, child]
-    return full @ rng.normal(size=(6, 5)) + 0.3 * rng.normal(size=(80, 5)), Y
-
-
 @pytest.mark.parametrize("hierarchy", [PARENTS, DAG, None])
 def test_objective_and_predictions_by_enumeration(hierarchy):
-    X, Y = rows_of_trees()
+    X, Y, _ = leaves(PARENTS, 80)
     model = HierarchicalMultilabel(hierarchy, lam=0.05, random_state=0, standardize=False).fit(X, Y)
     sets = np.array(list(np.ndindex(*[2] * 6)))
     child, parent = model.hierarchy_.T
@@ -212,7 +203,7 @@ def test_objective_and_predictions_by_enumeration(hierarchy):
 
 
 def test_both_forms_of_a_tree_and_no_hierarchy():
-    X, Y = rows_of_trees()
+    X, Y, _ = leaves(PARENTS, 80)
     edges = [[child, parent] for child, parent in enumerate(PARENTS) if parent >= 0]
     one, two = (HierarchicalMultilabel(h, random_state=0).fit(X, Y) for h in (PARENTS, edges))
     np.testing.assert_array_equal(one.coef_, two.coef_)
@@ -225,7 +216,7 @@ def test_both_forms_of_a_tree_and_no_hierarchy():
 
 
 def test_wrong_hierarchies_are_named():
-    X, Y = rows_of_trees()
+    X, Y, _ = leaves(PARENTS, 80)
     for hierarchy, message in (
         ([-1, 0], "^hierarchy has the parents of 2 labels, but y has 6 labels"),
         ([1, 0, -1, -1, -1, -1], "^hierarchy: parents has a cycle: label 0 is its own ancestor"),
@@ -236,3 +227,103 @@ def test_wrong_hierarchies_are_named():
         with pytest.raises(ValueError, match=message):
             model.fit(X, Y)
         assert not hasattr(model, "coef_")
+
+
+# ---- what is known of labels ---------------------------------------------------------------
+
+SETS = np.array(list(itertools.product((0, 1), repeat=4)))
+
+
+CLOSED = SETS[(SETS[:, [1, 2, 3]] <= SETS[:, [0, 0, 1]]).all(axis=1)]
+MODELS = {
+    "full": MultilabelPairwise(lam=0.03, random_state=0),
+    "tree": MultilabelPairwise(edges="tree", lam=0.03, random_state=0),
+    "none": MultilabelPairwise(edges=None, lam=0.03, random_state=0),
+    "hierarchy": HierarchicalMultilabel([-1, 0, 0, 1], random_state=0),
+}
+
+
+def some_known(Y):
+    """Some true labels of each row, as lists; of some rows nothing, or all."""
+    known = np.where(np.random.default_rng(0).random(Y.shape) < 0.6, None, Y).tolist()
+    known[0], known[1], known[2] = None, [None] * 4, Y[2].tolist()
+    return known
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_best_of_the_sets_that_agree(name):
+    model, sets, truth = clone(MODELS[name]).fit(X, Y), SETS, Y.copy()
+    if name == "hierarchy":
+        sets = CLOSED
+        truth[:, 1] |= truth[:, 3]
+        truth[:, 0] |= truth[:, 1] | truth[:, 2]
+    known, alone = some_known(truth), model.predict(X)
+    found, scores = model.predict(X, known=known), X @ model.coef_.T + model.intercept_
+    a, b = getattr(model, "edges_", np.empty((0, 2), dtype=int)).T
+    pairwise = getattr(model, "pairwise_", np.empty(0))
+    rows = [row or [None] * 4 for row in known]
+    for y, row, given in zip(found, scores, rows, strict=True):
+        agree = [k is None or sets[:, j] == k for j, k in enumerate(given)]
+        possible = sets[np.logical_and.reduce(np.broadcast_arrays(*agree, sets[:, 0] >= 0))]
+        values = possible @ row + (possible[:, a] * possible[:, b]) @ pairwise
+        np.testing.assert_array_equal(y, possible[values.argmax()])
+    np.testing.assert_array_equal(found[:2], alone[:2])
+    free = np.array([[k is None for k in row] for row in rows])
+    # what is known spreads to the other labels, unless they are independent
+    assert (found != alone)[free].any() == (name != "none")
+    if name == "hierarchy":
+        for method in (model.predict, model.decision_function):
+            with pytest.raises(
+                ValueError, match=r"^known\[1\] has label 3, but not label 0, an ance"
+            ):
+                method(X[:3], known=[None, [0, None, None, 1], None])
+        return
+    gains = model.decision_function(X, known=known)
+    np.testing.assert_array_equal((gains > 0)[free], found[free] == 1)
+    without, added = found.copy(), np.zeros(4, dtype=int)
+    without[:, 2], added[2] = 0, 1
+    pairs = [(y[:, a] * y[:, b]) @ pairwise for y in (without + added, without)]
+    np.testing.assert_allclose(gains[:, 2], scores[:, 2] + pairs[0] - pairs[1], atol=1e-9)
+
+
+def test_forms_of_known_labels():
+    model = MultilabelPairwise(random_state=0).fit(X, Y)
+    rows = [[1, None, 0, None], [None] * 4, [0, 1, None, None]]
+    expected, numbers = model.predict(X[:3], known=rows), np.array(rows, dtype=float)
+    for known in (
+        [rows[0], None, tuple(rows[2])],
+        [[True, None, False, None], None, np.array([0.0, 1.0, np.nan, np.nan])],
+        numbers,
+        np.array(rows, dtype=object),
+        pd.DataFrame(rows),
+        pd.DataFrame(numbers),
+        pd.DataFrame(rows, dtype="Int64"),
+    ):
+        np.testing.assert_array_equal(model.predict(X[:3], known=known), expected)
+    model.fit(X, pd.DataFrame(Y, columns=list("abcd")))
+    known = pd.DataFrame(rows, columns=list("abcd"))
+    found = model.predict(X[:3], known=known)
+    assert found.columns.tolist() == list("abcd")
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="^the columns of known are 'd', .* of fit are 'a', 'b'"):
+        model.predict(X[:3], known=known[list("dcba")])
+    # two classes are one label
+    model.fit(X, np.where(Y[:, 0], "yes", "no"))
+    alone, known = model.predict(X[:4]), [[1], [0], None, [None]]
+    assert model.predict(X[:4], known=known).tolist() == ["yes", "no", *alone[2:]]
+    gains = [model.decision_function(X[:4], known=given) for given in (None, known)]
+    np.testing.assert_array_equal(*gains)
+
+
+def test_wrong_known_labels_are_named():
+    model = MultilabelPairwise(random_state=0, max_iter=1, tol=1.0).fit(X, Y)
+    for known, error, message in (
+        ([None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] has 2, .* such as 0, 1"),
+        ([None, [1], None], ValueError, r"^X\[1\] has 4 rows but known\[1\] has 1 labels"),
+        (5, TypeError, "^known must be a list with one item per sample"),
+        (np.zeros((3, 4, 1)), ValueError, r"^known\[0\] must be a sequence of labels"),
+        (np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] has 0.5, which is no label"),
+    ):
+        for method in (model.predict, model.decision_function):
+            with pytest.raises(error, match=message):
+                method(X[:3], known=known)

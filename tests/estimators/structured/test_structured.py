@@ -17,13 +17,10 @@ from sskit import StructSVMClassifier, StructuredModel, StructuredSVM
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 
-
-@pytest.fixture(scope="module")
-def matchings():
-    rng = np.random.default_rng(0)
-    X = [rng.uniform(size=(k, k, 3)) for k in rng.integers(2, 6, size=24)]
-    w = np.array([3.0, -2.0, 0.5])
-    return X, [linear_sum_assignment(x @ w, maximize=True)[1] for x in X]
+rng = np.random.default_rng(0)
+PAIRS = [rng.uniform(size=(k, k, 3)) for k in rng.integers(2, 6, size=24)]
+W = np.array([3.0, -2.0, 0.5])
+MATCHED = PAIRS, [linear_sum_assignment(x @ W, maximize=True)[1] for x in PAIRS]
 
 
 X, Y = load_iris(return_X_y=True)
@@ -39,8 +36,8 @@ def fit(model, X, y, **params):
     return StructuredSVM(model, **{"lam": 0.01, "random_state": 0} | params).fit(X, y)
 
 
-def test_matchings_are_learnt(matchings):
-    X, y = matchings
+def test_matchings_are_learnt():
+    X, y = MATCHED
     classifier = fit(Matching(), X, y)
     predicted, weight = classifier.predict(X), np.arange(24.0)
     assert predicted.dtype == object and predicted.shape == (24,)
@@ -129,8 +126,8 @@ def test_labels_of_any_type():
         assert len(pickle.loads(pickle.dumps(predicted))) == 20
 
 
-def test_searches_clones_and_pickles(matchings):
-    X, y = matchings
+def test_searches_clones_and_pickles():
+    X, y = MATCHED
     grid = {"lam": [0.01, 10.0], "model__power": [1.0, 20.0]}
     search = GridSearchCV(StructuredSVM(Matching(), tol=0.05, random_state=0), grid, cv=3)
     best = search.fit(X, y).best_estimator_
@@ -147,13 +144,13 @@ def test_searches_clones_and_pickles(matchings):
     assert "Matching(power=2.0)" in repr(loaded)
 
 
-def test_solver_objects_and_bounds(matchings):
+def test_solver_objects_and_bounds():
     class Bounded(Matching):
         def bounds(self):
             return 0.0, None
 
     fast, slow = (
-        fit(Bounded(), *matchings, bounds=(None, 0.75), solver=solver)
+        fit(Bounded(), *MATCHED, bounds=(None, 0.75), solver=solver)
         for solver in (BCFW(sampling="uniform"), "fw")
     )
     for classifier in (fast, slow):
@@ -162,7 +159,7 @@ def test_solver_objects_and_bounds(matchings):
     assert slow.dual_objective_ <= fast.primal_objective_
 
 
-def test_wrong_parameters(matchings):
+def test_wrong_parameters():
     class Half:
         def joint_feature(self, x, y):
             return np.zeros(1)
@@ -187,7 +184,7 @@ def test_wrong_parameters(matchings):
     ):  # fmt: skip
         classifier = StructuredSVM(model, bounds=bounds)
         with pytest.raises(error, match=match):
-            classifier.fit(*matchings)
+            classifier.fit(*MATCHED)
         assert not hasattr(classifier, "coef_")
 
 
@@ -196,13 +193,13 @@ def all_told(caught):
     return "\n".join([*getattr(caught.value, "__notes__", ()), str(caught.value)])
 
 
-def test_labelling_that_loss_cannot_take_is_told(matchings):
+def test_labelling_that_loss_cannot_take_is_told():
     class Short(Matching):
         def argmax(self, x, w, y_true=None):
             return (0, "short")
 
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        StructuredSVM(Short()).fit(*matchings)
+        StructuredSVM(Short()).fit(*MATCHED)
     assert "of Short for sample 0 and the labelling (0, 'short')" in all_told(caught)
 
 

@@ -25,6 +25,11 @@ def tag_text():
         shutil.copy(DATA / "conll2000" / name, name)
 
 
+def large_data():
+    """The same files."""
+    tag_text()
+
+
 def address_parser():
     """The XML files of the repository of usaddress."""
     for source, name in (
@@ -79,7 +84,7 @@ PAGES = [
     pytest.param(several_labels, marks=pytest.mark.realdata),
     *(
         pytest.param(files, marks=[pytest.mark.realdata, pytest.mark.slow])
-        for files in (tag_text, address_parser, segment_images)
+        for files in (tag_text, address_parser, segment_images, large_data)
     ),
 ]
 

@@ -107,27 +107,19 @@ def test_what_is_compiled_again_after_a_change(checkout):
     assert compile_in(checkout, "build") == everything
 
 
-def follow(code, **options):
-    """Return the status of a program that is followed and what is said of it, without times."""
-    said = io.StringIO()
-    progress = runpy.run_path(str(ROOT / ".ci" / "progress.py"))
-    status = progress["follow"]([sys.executable, "-c", code], said, **options)
-    return status, [re.sub(r"^ *\d+ s  ", "", line) for line in said.getvalue().splitlines()]
-
-
 def test_progress():
+    progress = runpy.run_path(str(ROOT / ".ci" / "progress.py"))
+    shown = ["Collecting numpy", "translating 12 of 60: sskit/a.pyx", "compiling 2 of 9: sskit.a"]
     code = (
         "print('  Collecting numpy')\nprint('  g++ -c x.cpp')\n"
-        "print('[12/60] Cythonizing sskit/a.pyx')\nprint('  compiling 1 of 9: sskit.a')\n"
-        "print('  compiling 2 of 9: sskit.b')"
+        "print('[12/60] Cythonizing sskit/a.pyx')\nprint('  compiling 2 of 9: sskit.a')\n"
     )
-    shown = ["Collecting numpy", "translating 12 of 60: sskit/a.pyx", "compiling 1 of 9: sskit.a"]
-    assert follow(code) == (0, [*shown, "done"])
-    assert follow(code, interval=0.0) == (0, [*shown, "compiling 2 of 9: sskit.b", "done"])
-    # the last thing is said again when nothing is new
-    code = "import time\nprint('compiling 3 of 9: sskit.a')\ntime.sleep(1.0)"
-    status, said = follow(code, patience=0.2)
-    assert status == 0 and said.count("compiling 3 of 9: sskit.a") >= 3
-    # and everything of what fails
-    status, said = follow("print('error: no such header')\nraise SystemExit(3)")
-    assert status == 3 and said[-1] == "failed" and "error: no such header" in said
+    wait, fail = "import time\ntime.sleep(1.0)", "raise SystemExit(3)"
+    # the last thing is said again when nothing is new, and everything of what fails
+    for rest, status, last in (("", 0, "done"), (wait, 0, "done"), (fail, 3, "failed")):
+        said, command = io.StringIO(), [sys.executable, "-c", code + rest]
+        assert progress["follow"](command, said, interval=0.0, patience=0.2) == status
+        lines = [re.sub(r"^ *\d+ s  ", "", line) for line in said.getvalue().splitlines()]
+        assert lines[:3] == shown and lines[-1] == last
+        assert lines.count(shown[2]) >= 1 + 2 * (rest == wait)
+        assert ("  g++ -c x.cpp" in lines) == (rest == fail)

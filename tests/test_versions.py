@@ -62,10 +62,8 @@ def stand_in(path, command):
 def test_interpreters_are_found(tmp_path):
     for k, (place, variables) in enumerate([
         ("bin/python{}", {"PATH": "bin"}),
-        (".pyenv/versions/{}.1/bin/python", {}),
         ("tools/versions/{}.1/bin/python", {"PYENV_ROOT": "tools"}),
         (".local/share/uv/python/cpython-{}.1-linux/bin/python{}", {}),
-        ("miniconda3/envs/one/bin/python{}", {}),
         ("conda/bin/python{}", {"CONDA_PREFIX": "conda"}),
     ]):  # fmt: skip
         home = tmp_path / str(k)

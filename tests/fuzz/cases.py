@@ -30,10 +30,8 @@ from fuzz.laws import (
     is_theirs,
     is_user_code,
     names_item,
-    places,
     require,
     results,
-    template,
     without_iterators,
 )
 from fuzz.mutations import junk, mutated, pick
@@ -70,8 +68,8 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Report:
     """What came of one case.
 
-    Refusals are errors that are allowed: method, type, place, message, and whether the message
-    names the item. A finding is the law that was broken.
+    Refusals are errors that are allowed: method, type, and whether the message names the item. A
+    finding is the law that was broken.
     """
 
     seed: int
@@ -258,11 +256,10 @@ class Case:
             return
         if not str(error).strip():
             raise Broken("an error without a message") from error
-        place = "{}:{}".format(*places(error)[-1])
-        kind, named = type(error).__name__, names_item(error, words)
+        named = names_item(error, words)
         if not named and not is_theirs(error):
             raise Broken("an error that names nothing") from error
-        self.report.refusals.append((str(method), kind, place, template(error), named))
+        self.report.refusals.append((str(method), type(error).__name__, named))
 
     def as_fresh(self, target):
         """Fit the valid data: the bits must be those of an estimator that saw nothing else."""

@@ -85,11 +85,9 @@ def is_theirs(error):
 
 def is_their_arithmetic(warning):
     """Whether a warning is of sums that scikit-learn makes to check numbers, or to scale them."""
-    return any(
-        function.startswith("_assert_all_finite")
-        or name.startswith(("sklearn/utils/extmath", "sklearn/preprocessing/"))
-        for name, function in beyond_ours(warning)
-    )
+    sums = ("sklearn/utils/extmath", "sklearn/preprocessing/")
+    places = beyond_ours(warning)
+    return any(f.startswith("_assert_all_finite") or name.startswith(sums) for name, f in places)
 
 
 def beyond_ours(error):
@@ -97,15 +95,6 @@ def beyond_ours(error):
     found = places(error)
     last = max((k for k, (name, _) in enumerate(found) if name.startswith("sskit/")), default=-1)
     return found[last + 1 :]
-
-
-def template(error):
-    """The message without what differs from case to case."""
-    message = str(error).split("\n")[0]
-    for pattern, by in ((r"'[^']*'", "'_'"), (r"\[[^\[\]]*\]", "[_]"), (r"\([^()]*\)", "(_)")):
-        message = re.sub(pattern, by, message)
-    message = re.sub(r"-?\d[\d.,]*(e[+-]?\d+)?|\bnan\b|\binf\b", "N", message)
-    return re.sub(r"<.*>", "<_>", message)[:160]
 
 
 def names_item(error, names):

@@ -377,11 +377,6 @@ def rebind(name, X, truths, n_states, form="dense", weights=None):
     return BINDS[name](X, truths, n_states, form, weights)
 
 
-def with_columns(x, order):
-    """An input with its features in another order."""
-    return (x[0][..., order], *x[1:]) if isinstance(x, tuple) else x[..., order]
-
-
 def keeping(plane_life):
     """A kind of BCFW whose planes without weight stay for so many passes."""
     return type("KeepingBCFW", (BCFW,), {"plane_life": plane_life})

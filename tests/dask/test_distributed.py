@@ -86,7 +86,6 @@ SOLVERS = {
 
 
 def fit_parts(estimator, n_parts=3, wrap=lambda value: value, **options):
-    """A fit to parts of sequences."""
     X, y, _ = columns((TOKENS, TAGS, None), n_parts)
     return Distributed(estimator, **options).fit([wrap(x) for x in X], y)
 

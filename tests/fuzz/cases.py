@@ -102,14 +102,11 @@ def run_case(seed, number):
 
 
 class Case:
-    """The calls of one case."""
-
     def __init__(self, rng, report):
         self.rng = rng
         self.report = report
 
     def run(self, name):
-        """Make the calls."""
         self.subject, self.sound = SUBJECTS[name](self.rng), name != "spoiled_structure"
         target, self.valid = self.subject.target, dict(self.subject.arguments)
         if not isinstance(target, BaseEstimator):
@@ -137,7 +134,6 @@ class Case:
         return None
 
     def run_function(self, target):
-        """Call a function with changed arguments, three times."""
         self.words = list(self.valid)
         if self.rng.random() < 0.1:
             self.call(target, None, self.valid, valid=True)
@@ -165,7 +161,6 @@ class Case:
         restore(target, before)
 
     def odd(self, name, value):
-        """Another value for a parameter."""
         last = name.rpartition("__")[2]
         if last == "kernel" and self.rng.random() < 0.3:
             return KernelFunction(pick(self.rng, KERNEL_ANSWERS)), "kernel"
@@ -191,7 +186,6 @@ class Case:
                 self.call(target, method, self.fitting(target, method, arguments))
 
     def fitting(self, target, method, arguments=None):
-        """The arguments that a method takes."""
         arguments = self.valid if arguments is None else arguments
         taken = inspect.signature(getattr(target, method)).parameters
         if method == "weights_frame":
@@ -201,7 +195,6 @@ class Case:
         return {name: value for name, value in arguments.items() if name in taken}
 
     def changed(self, arguments):
-        """The arguments with one or two of them changed."""
         arguments = dict(arguments)
         for _ in range(1 + (self.rng.random() < 0.25)):
             name = pick(self.rng, list(arguments))

@@ -33,7 +33,6 @@ POSE_METRICS = {"mean_part_error": {}, "pdj_score": {"radius": 0.2}, "pdj_curve"
 
 
 def oracle(rng):
-    """A call of an oracle with other numbers."""
     name, given = pick(rng, list(CALLS)), {}
     for argument, value in CALLS[name].items():
         if argument in OPTIONAL and name != "viterbi_by_loss" and rng.random() < 0.3:
@@ -52,7 +51,6 @@ def oracle(rng):
 
 
 def layer(rng):
-    """A layer of potentials: chains, trees or graphs."""
     structure = pick(rng, ["chain", "tree", "graph"])
     labels = rng.integers(2, size=(3, 4))
     labels[0, 2] = pick(rng, [-100, 0])
@@ -69,7 +67,6 @@ def layer(rng):
 
 
 def metric(rng):
-    """A metric of labels, of spans or of poses."""
     kind = pick(rng, ["tokens", "spans", "tags", "poses"])
     if kind == "tokens":
         name, (X, y) = pick(rng, TOKEN_METRICS), sequences(rng)

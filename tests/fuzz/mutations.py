@@ -67,7 +67,6 @@ MAKERS = (list, dict, set, object)
 
 
 def junk(rng):
-    """A value that hardly anything takes."""
     value = pick(rng, JUNK)
     made = value in MAKERS if isinstance(value, type) else "<lambda>" in repr(value)
     return value() if made else value
@@ -282,7 +281,6 @@ def mutated_container(rng, value):
 
 
 def mutated_dict(rng, value):
-    """A dict with an entry changed, left out or added."""
     value = dict(value)
     key = pick(rng, list(value)) if value else "key"
     how = pick(rng, ["value", "value", "value", "drop", "add", "rename"])
@@ -305,7 +303,6 @@ def like(value, items):
 
 
 def objects(items):
-    """A 1-D object array of the items."""
     out = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         out[i] = item

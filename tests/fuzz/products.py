@@ -160,7 +160,6 @@ class Findings:
 
 
 def take(data, order):
-    """Samples in this order."""
     return data[order] if isinstance(data, np.ndarray) else [data[i] for i in order]
 
 
@@ -173,7 +172,6 @@ def choose(rng, table, default=0.0):
 
 
 def is_usual(estimator, parameter):
-    """Whether an estimator has the default of a parameter."""
     return getattr(estimator, parameter.name) is parameter.default or parameter.name == "lam"
 
 
@@ -302,7 +300,6 @@ def solve(rng, problem, findings, story):
 
 
 def with_prior(rng, problem, findings, story):
-    """The same problem with a random prior."""
     estimator, X, y, weight = problem.stated()
     prior = rng.normal(size=estimator._make_task(X, y, weight).layout.n_weights)
     unit = problem.unit * (1.0 + estimator.lam * float(prior @ prior))

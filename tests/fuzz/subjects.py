@@ -129,7 +129,6 @@ trees = of_fits("trees")
 
 
 def component_classifier(rng):
-    """Rows of classes of several components."""
     subject = of_fits("rows")(rng)
     given = {"n_components": pick(rng, [2, 3, {"a": 2}]), "n_init": int(rng.integers(1, 3))}
     subject.target.set_params(warm_start=False, **given)
@@ -137,7 +136,6 @@ def component_classifier(rng):
 
 
 def in_kernel_space(rng):
-    """Rows or sequences in a kernel space."""
     subject = of_fits("rows, kernel", "chains, kernel")(rng)
     kernel = pick(rng, ["rbf", "poly", "sigmoid", KernelFunction()])
     gamma = "scale" if callable(kernel) else pick(rng, ["auto", 0.5])
@@ -146,7 +144,6 @@ def in_kernel_space(rng):
 
 
 def superpixels(rng):
-    """Graphs of superpixels with labels of pixels."""
     subject = of_fits("graphs")(rng)
     X, y = subject.arguments["X"], subject.arguments["y"]
     places = np.repeat(np.arange(5), 2).reshape(1, -1)
@@ -159,7 +156,6 @@ def superpixels(rng):
 
 
 def parts_by_name(rng):
-    """Score maps and places of parts by name."""
     subject, names = of_fits("parts")(rng), ["head", "hand", "foot"]
     X, y = subject.arguments["X"], subject.arguments["y"]
     X = [dict(zip(names, x, strict=True)) for x in X]
@@ -175,7 +171,6 @@ def parts_by_name(rng):
 
 
 def sequences(rng):
-    """Sequences of tokens and their labels."""
     X = [rng.normal(size=(int(t), 2)) for t in rng.integers(1, 5, size=int(rng.integers(4, 7)))]
     names = pick(rng, LABELS)
     y = [names[rng.integers(3, size=len(x))] for x in X]
@@ -193,7 +188,6 @@ def without_parameters(cls):
 
 
 def latent_structure(rng):
-    """A structure whose labellings have hidden parts."""
     n = int(rng.integers(4, 9))
     # what their n_weights make of other parameters is not ours
     kinds = [without_parameters(cls) for cls in (Styles, Started, Careless)] + [Hidden()]
@@ -204,7 +198,6 @@ def latent_structure(rng):
 
 
 def ranking(rng):
-    """Rows of grades, perhaps in groups."""
     n = int(rng.integers(6, 10))
     given = quick(rng, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")])
     given["bounds"] = pick(rng, [None, None, (-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
@@ -286,7 +279,6 @@ def states_tagger(rng):
 
 
 def path(rng):
-    """The path of another subject."""
     kinds = ["StructSVMClassifier", "MultilabelPairwise", "HierarchicalMultilabel", "PartsModel"]
     subject = pick(rng, [*(FIT_OF_KIND[kind] for kind in kinds), tagger, structure])(rng)
     solver = clone(pick(rng, ["auto", "bcfw", "fw", BCFW(gap_every=3)]), safe=False)
@@ -302,7 +294,6 @@ def path(rng):
 
 
 def stopping(rng):
-    """Early stopping of another subject."""
     kinds = [FIT_OF_KIND["StructSVMClassifier"], FIT_OF_KIND["MultilabelPairwise"]]
     subject = pick(rng, [*kinds, tagger, trees, structure])(rng)
     subject.target.set_params(warm_start=False)
@@ -314,7 +305,6 @@ def stopping(rng):
 
 
 def calibrated(rng):
-    """Probabilities of another subject."""
     subject = pick(rng, [tagger, trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "temperature"])}

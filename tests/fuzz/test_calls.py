@@ -61,7 +61,6 @@ class Planted(BaseEstimator):
 
 
 def raising(error):
-    """A fault that raises an error."""
 
     def fault(model, X):
         raise error

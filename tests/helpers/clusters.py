@@ -19,7 +19,6 @@ ROWS = 0.4 * CENTRES[CLASSES] + rng.normal(size=(600, 30))
 
 
 def load(k, n_parts):
-    """Part k of the rows and their classes."""
     place = slice(600 * k // n_parts, 600 * (k + 1) // n_parts)
     return ROWS[place], CLASSES[place]
 
@@ -34,7 +33,6 @@ def primal(model, X=ROWS, y=CLASSES):
 
 
 def process_id(dask_worker):
-    """Process of a worker."""
     return os.getpid()
 
 

@@ -59,13 +59,11 @@ def rows(n=24):
 
 
 def two_classes():
-    """Rows of two classes that overlap."""
     X, y = rows()
     return X, y == "b"
 
 
 def grades():
-    """Rows of grades."""
     X, y = rows()
     return X, X @ [1.0, 0.5, 0.0] + (y == "b")
 
@@ -108,7 +106,6 @@ def graphs(n_states):
 
 
 def sets():
-    """Rows and sets of four labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(16, 4))
     return X, (X @ rng.normal(size=(4, 4)) + rng.normal(size=(16, 4)) > 0).astype(int)
@@ -141,14 +138,12 @@ def matchings(n=10):
 
 
 def flowers():
-    """Fisher's irises in any order."""
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(150)
     return X[order] / 8.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
 
 
 def strings(n=40):
-    """Strings of digits."""
     return make_digit_strings(n, random_state=0)
 
 

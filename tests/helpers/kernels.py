@@ -52,7 +52,6 @@ class KernelToy:
         self.K = kernel(X, X)
 
     def regularizer(self, lam, box=None):
-        """A regularizer of functions."""
         assert box is None
         return Regularizer(lam, self.problem.n_weights, self.problem.space.covector)
 
@@ -66,7 +65,6 @@ class KernelToy:
         return w
 
     def check_values(self, w, precision=1e-12):
-        """The values are those of the coefficients."""
         blocks = self.blocks(w)
         values = blocks["dual_coef"] @ self.K
         np.testing.assert_allclose(

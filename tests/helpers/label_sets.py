@@ -36,7 +36,6 @@ def all_sets(n_labels):
 
 
 def set_scores(sets, gains, edges, pairwise):
-    """The scores of sets."""
     return sets @ gains + (sets[:, edges[:, 0]] * sets[:, edges[:, 1]]) @ pairwise
 
 

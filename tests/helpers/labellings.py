@@ -14,7 +14,6 @@ BLOCKS = (
 
 
 def dense(x):
-    """A matrix as an array of doubles."""
     return x.toarray() if sp.issparse(x) else np.asarray(x, dtype=float)
 
 

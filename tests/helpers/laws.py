@@ -32,7 +32,6 @@ def start_run(solver, toy, lam=LAM, box=None, *, seed=0, n_jobs=None, n_passes=0
 
 
 def solve_toy(solver, toy, lam=LAM, box=None, *, random_state=0, **options):
-    """The solution of a toy by a solver."""
     regularizer = toy.regularizer(lam, box)
     return solver.solve(toy.problem, regularizer, random_state=random_state, **options)
 

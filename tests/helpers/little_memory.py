@@ -22,21 +22,18 @@ SECONDS = 120
 
 
 def rows(n):
-    """Rows of three classes."""
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=n)
     return rng.normal(size=(n, 4)) + y[:, None], y
 
 
 def sequences(n):
-    """Sequences of five labels."""
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=(n, 8))
     return list(rng.normal(size=(n, 8, 6)) + y[:, :, None]), list(y)
 
 
 def sets(n):
-    """Sets of eight labels."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(n, 5)), rng.integers(2, size=(n, 8))
 
@@ -99,7 +96,6 @@ def in_a_process(estimator, X, y, headroom):
 
 
 def main(case, *headrooms):
-    """Print what became of the fits of a case."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     estimator, make, size = CASES[case]
     estimator.fit(*make(60))

@@ -127,7 +127,6 @@ def chains(n_states=3, form="dense", *, order=1, fraction=0.0, ruled=False, sets
 
 
 def chains_of_costs(form="dense", mean=True):
-    """Chains with costs of pairs of states."""
     rng = np.random.default_rng(3)
     X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
     table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
@@ -136,7 +135,6 @@ def chains_of_costs(form="dense", mean=True):
 
 
 def rows_of_costs():
-    """Rows with costs of pairs of classes."""
     y = np.arange(12) % 3
     toy = bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
     toy.pairs.loss = [COSTS[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
@@ -171,7 +169,6 @@ def tree_feature(tree, y, n_states, known):
 
 
 def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
-    """Forests of few nodes."""
     rng = np.random.default_rng(seed)
     given, y = random_trees(rng, n, 3, n_states, 3 if n_states == 9 else 5, n_kinds)
     batch = check_trees([(FORMS[form](x), *rest) for x, *rest in given])
@@ -246,7 +243,6 @@ def pose_feature(model, scores, places, types):
 
 
 def pose_data(rng, n=4, n_parts=3, n_types=2, largest=3, dtype=np.float64):
-    """Maps, places, parents and means."""
     parents = random_parents(rng, n_parts, int(rng.integers(1, max(2, n_parts - 1))))
     sizes = rng.integers(1, largest + 1, size=(n, 2))
     maps = [rng.normal(size=(n_parts, *size)).astype(dtype) for size in sizes]
@@ -258,13 +254,11 @@ def pose_data(rng, n=4, n_parts=3, n_types=2, largest=3, dtype=np.float64):
 
 
 def bind_poses(maps, places, parents, means, loss="squared", cutoff=0.4, unit=1.5):
-    """The model of poses and its problem."""
     model, scale = PoseModel(parents.astype(np.int32), means, unit), pose_scales(places, None)
     return model, model.bind(maps, places, scale, loss, cutoff, block_weights(len(maps)))
 
 
 def poses(loss="squared", seed=5, **sizes):
-    """Parts on small maps."""
     maps, places, *rest = pose_data(np.random.default_rng(seed), **sizes)
     model, problem = bind_poses(maps, places, *rest, loss=loss)
     scale, types = pose_scales(places, None), model.types(places)
@@ -348,7 +342,6 @@ def sets(name, form="dense", intercept=True):
 
 
 def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
-    """Sets of labels with all of their ancestors."""
     model = HierarchyModel(3, 4, HIERARCHIES[name], True)
     edges = model.hierarchy.edges
     return bind_sets(

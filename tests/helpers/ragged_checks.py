@@ -103,7 +103,6 @@ def assert_same_labels(found, expected, what):
 
 
 def with_item(items, i, item):
-    """Return items with another one in the place of the i-th."""
     return [*items[:i], item, *items[i + 1 :]]
 
 
@@ -151,7 +150,6 @@ def check_predict_and_score(estimator, X, y):
 
 @ragged_check
 def check_fit_of_one_sequence(estimator, X, y):
-    """Expect that one sequence is enough to fit."""
     i = int(np.argmax([len(np.unique(labels)) for labels in y]))
     assert_sequences(estimator.fit(X[i : i + 1], y[i : i + 1]).predict(X), X, "fit to one")
 
@@ -231,7 +229,6 @@ def check_forms_of_X(estimator, X, y):
 
 @ragged_check
 def check_forms_of_y(estimator, X, y):
-    """Expect the same model from all forms of y."""
     reference = clone(estimator).fit(X, y)
     forms = {
         "tuple": tuple(y),

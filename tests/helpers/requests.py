@@ -24,7 +24,6 @@ ONCE = {"max_iter": 3, "random_state": 0}
 
 
 def two_labels():
-    """Return chains of two labels."""
     X, y = saved.chains()
     return X, [np.where(labels == "a", "a", "b") for labels in y]
 
@@ -91,7 +90,6 @@ def served(case):
 
 
 def together(case):
-    """Return all requests of a case as one."""
     requests = served(case)[1]
     if case.startswith(OF_ROWS):
         return (sp.vstack if sp.issparse(requests[0]) else np.vstack)(requests)

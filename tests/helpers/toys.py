@@ -50,7 +50,6 @@ class Toy:
     n_states: int
 
     def bound_to(self, problem):
-        """The same toy with another problem."""
         return replace(self, problem=problem)
 
     def flat(self, w):
@@ -66,7 +65,6 @@ class Toy:
         return out
 
     def regularizer(self, lam, box=None):
-        """Regularizer for a box in the order of the reference."""
         if box is None:
             return Regularizer(lam, self.problem.n_weights)
         return BoxRegularizer(lam, *(self.unflat(bound) for bound in box))
@@ -139,8 +137,6 @@ def bind_chains(
 
 
 class SecondChainToy(Toy):
-    """Toy of chains of the second order."""
-
     def assemble(self, q, i):
         n_states = self.n_states
         table = q.reshape(-1, -(-n_states // 8) * 8)
@@ -161,7 +157,6 @@ def second_chain_toy(
 
 
 def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table=None):
-    """Toy of given rows."""
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
     problem = model.bind(FORMS[form](X), np.asarray(y), c, table)
@@ -194,8 +189,6 @@ component_toy = partial(multiclass_toy, bind=bind_components)
 
 
 class GraphToy(Toy):
-    """Toy of graphs, Potts."""
-
     def assemble(self, q, i):
         n_states, (x, _, edge_x) = self.n_states, self.X[i]
         stride = -(-n_states // 8) * 8
@@ -213,7 +206,6 @@ def graph_toy(
 
 
 def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elimination"):
-    """Toy of given graphs."""
     c = block_weights(len(graphs), weights)
     given = [(FORMS[form](x), ends, FORMS[form](z)) for x, ends, z in graphs]
     labels = np.concatenate(y)
@@ -227,8 +219,6 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elim
 
 
 class MultilabelToy(Toy):
-    """Toy of sets of labels, with an intercept."""
-
     def assemble(self, q, i):
         labels = q[self.problem.map.node_base :][: self.n_states]
         pairs = q[: self.problem.map.tail_columns]
@@ -259,8 +249,6 @@ def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaus
 
 
 class RankingToy(Toy):
-    """Toy of sets of rows, each with the grades of its rows."""
-
     def assemble(self, q, i):
         rows, _ = self.X[i]
         return rows.T @ q[::8][: len(rows)]
@@ -278,7 +266,6 @@ def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, siz
 
 
 def bind_rankings(X, form="dense", weights=None):
-    """Toy of given sets of rows with their grades."""
     c = block_weights(len(X), weights)
     rows = np.concatenate([x for x, _ in X])
     offsets = np.cumsum([0, *(len(x) for x, _ in X)])

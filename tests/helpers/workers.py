@@ -26,7 +26,6 @@ class LocalWorkers:
         self.workers = [self.make_worker(numbers) for numbers in owned.values()]
 
     def make_parts(self, numbers, regularizer):
-        """Return runs of parts by number."""
         return {
             number: PartRun(
                 lambda problem=self.problems[number]: problem,
@@ -41,22 +40,18 @@ class LocalWorkers:
         }
 
     def make_worker(self, numbers):
-        """Return a worker of some parts."""
         regularizer = self.make_regularizer()
         parts = self.make_parts(numbers, regularizer)
         order = np.random.RandomState(numbers[0])
         return self.worker(parts, regularizer, self.stop, order)
 
     def begin(self):
-        """Let all workers begin; return what each says."""
         return [worker.begin(len(self.workers)) for worker in self.workers]
 
     def ask(self, method, *args):
-        """Return what a method of all workers returns."""
         return [getattr(worker, method)(*args) for worker in self.workers]
 
     def save(self):
-        """Return the `DualPoint` of every part by number."""
         return {number: point for saved in self.ask("save") for number, point in saved.items()}
 
 

@@ -162,7 +162,7 @@ def test_threads_and_orders_of_arrays_change_no_bit(structure):
     before, expected = joblib.hash(arguments), results(None, *arguments)
     for x in arguments:
         x.flags.writeable = False
-    with ThreadPoolExecutor(4) as pool:  # which share a layer
+    with ThreadPoolExecutor(4) as pool:  # with one layer
         assert set(pool.map(lambda _: results(2, *arguments), range(20))) == {expected}
     assert results(-1, *map(np.asfortranarray, arguments)) == expected
     assert joblib.hash(arguments) == before

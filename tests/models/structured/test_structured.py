@@ -105,7 +105,7 @@ def test_contract(pair):
     # no certificate without an exact oracle
     solution = PLAIN.solve(problem, Regularizer(0.1, problem.n_weights), tol=0.05)
     assert not solution.certified
-    # the weight of the loss is a share of it
+    # the weight of the loss is a fraction of it
     ours, theirs = ProblemProbe(python), ProblemProbe(compiled)
     w = np.random.default_rng(0).normal(size=python.n_weights)
     for i in range(python.n_blocks):

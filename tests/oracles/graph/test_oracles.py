@@ -336,7 +336,7 @@ def test_rule_of_choice():
     ]:
         graph = None if edges is None else topologies_of(len(edges) + (edges is PATH), edges)
         assert choose(n_states, graph, **options) == name, (edges, n_states, options)
-    # equal graphs share what follows from their edges
+    # equal graphs have in common what follows from their edges
     ends = np.array([[0, 1], [1, 2], [0, 1], [1, 2], [2, 0], [0, 1]], dtype=np.int32)
     graphs = Topologies([3, 3, 3, 2], ends, [0, 2, 4, 5, 6])
     cycle = Topologies([3], ends[[0, 1, 4]], [0, 3])

@@ -130,6 +130,8 @@ def test_what_is_wrong_is_named(data):
     ):
         with pytest.raises(TypeError, match=message):
             CalibratedTagger(estimator).fit(X, y)
+    with pytest.raises(ValueError, match="cv makes no folds, expected one at least"):
+        CalibratedTagger(tagger, cv=[]).fit(X, y)
     broken, last = [*X[:-1], np.full_like(X[-1], np.nan)], len(X) - 1
     prefit = CalibratedTagger(clone(tagger).fit(X, y), cv="prefit")
     model = CalibratedTagger(tagger, cv=2, method="temperature").fit(X, y)

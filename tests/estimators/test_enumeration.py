@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import of_features
 from helpers.labellings import (
     follows,
     losses_of,
@@ -276,28 +277,41 @@ def draw(model, items, rules):
     return known, masks
 
 
-@every_pair(family=SEQUENCES, states=[False, True], known=[False, True], rules=[False, True])
-def test_predictions_of_sequences(family, states, known, rules):
-    check_predictions(family, states, known, rules)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_known_in_other_forms(family):
+    """Of sparse rows, by threads, one by one; nothing known changes no bits."""
+    model, (items, _) = fitted(family, False, False), data(family)
+    known, _ = draw(model, items, False)
+    wanted, margins = (f(items, known=known) for f in (model.predict, model.decision_function))
+    thin = of_features(items, sp.csr_array)
+    assert all(map(np.array_equal, model.predict(thin, known=known), wanted))
+    singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
+    assert all(map(np.array_equal, singly, wanted))
+    model.set_params(n_jobs=2)
+    assert all(map(np.array_equal, model.predict(items, known=known), wanted))
+    assert all(map(np.array_equal, model.decision_function(items, known=known), margins))
+    model.set_params(n_jobs=None)
+    for wrong, error, told in (
+        (known[:-1], ValueError, f"X has {len(items)} samples but known has {len(items) - 1}"),
+        ([None, ["d", *[None] * 3], *known[2:]], ValueError, r"known\[1\]\[0\] has 'd', which is"),
+        ([None, "abcd", *known[2:]], TypeError, r"known\[1\] must be a sequence of labels"),
+        (3, TypeError, "known must be a list with"),
+    ):
+        for method in (model.predict, model.decision_function):
+            with pytest.raises(error, match=told):
+                method(items, known=wrong)
+    free = [np.ones_like(table, dtype=bool) for table in margins]
+    for nothing in (None, [None] * len(items), free):
+        assert all(map(np.array_equal, model.predict(items, known=nothing), model.predict(items)))
+        scores = model.decision_function(items, known=nothing)
+        assert all(map(np.array_equal, scores, model.decision_function(items)))
 
 
-@every_pair(family=KERNELS, known=[False, True], rules=[False, True])
-def test_predictions_in_kernel_spaces(family, known, rules):
-    check_predictions(family, False, known, rules)
-
-
-@every_pair(family=TREES | GRAPHS, states=[False, True], known=[False, True])
-def test_predictions_of_trees_and_graphs(family, states, known):
-    check_predictions(family, states, known, False)
-
-
-@every_pair(family=CUTS, known=[False, True])
-def test_predictions_of_segmentation(family, known):
-    check_predictions(family, False, known, False)
-
-
-def check_predictions(family, states, known, rules):
+@every_pair(family=FAMILIES, states=[False, True], known=[False, True], rules=[False, True])
+def test_predictions(family, states, known, rules):
     """All that a model says of items, under what is known, is that of enumeration."""
+    states = states and family not in CUTS | KERNELS  # which have none
+    rules = rules and family in SEQUENCES | KERNELS
     model, (items, _) = fitted(family, states, rules), data(family)
     given, masks = draw(model, items, rules)
     further = {"known": given} if known else {}
@@ -336,40 +350,3 @@ def check_predictions(family, states, known, rules):
             places = [np.searchsorted(model.classes_, row).tolist() for row in top[0][i]]
             assert places == labels[order[:4]].tolist()
             np.testing.assert_allclose(top[1][i], values[order[:4]], atol=1e-9)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_what_is_known_in_other_forms(family):
-    """Of sparse rows, by threads, one by one; nothing known changes no bits."""
-    model, (items, _) = fitted(family, False, False), data(family)
-    known, _ = draw(model, items, False)
-    wanted, margins = (f(items, known=known) for f in (model.predict, model.decision_function))
-    thin = [
-        (sp.csr_array(item[0]), *item[1:]) if isinstance(item, tuple) else sp.csr_array(item)
-        for item in items
-    ]
-    assert all(map(np.array_equal, model.predict(thin, known=known), wanted))
-    singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
-    assert all(map(np.array_equal, singly, wanted))
-    model.set_params(n_jobs=2)
-    assert all(map(np.array_equal, model.predict(items, known=known), wanted))
-    assert all(map(np.array_equal, model.decision_function(items, known=known), margins))
-    model.set_params(n_jobs=None)
-    for wrong, error, told in (
-        (known[:-1], ValueError, f"X has {len(items)} samples but known has {len(items) - 1}"),
-        (
-            [None, ["d", *[None] * 3], *known[2:]],
-            ValueError,
-            r"known\[1\]\[0\] has 'd', which is no",
-        ),
-        ([None, "abcd", *known[2:]], TypeError, r"known\[1\] must be a sequence of labels"),
-        (3, TypeError, "known must be a list with"),
-    ):
-        for method in (model.predict, model.decision_function):
-            with pytest.raises(error, match=told):
-                method(items, known=wrong)
-    free = [np.ones_like(table, dtype=bool) for table in margins]
-    for nothing in (None, [None] * len(items), free):
-        assert all(map(np.array_equal, model.predict(items, known=nothing), model.predict(items)))
-        scores = model.decision_function(items, known=nothing)
-        assert all(map(np.array_equal, scores, model.decision_function(items)))

@@ -131,11 +131,6 @@ def test_members_as_parameters():
     tagger = SequenceTagger(allowed_transitions="bio", random_state=0)
     tagger.partial_fit(X, LABELS, classes=list(Tag))
     assert tagger.classes_.tolist() == ["B-PER", "I-PER", "O"]
-    states = SequenceTagger(n_states_per_label={Tag.OUT: 2}, random_state=0).fit(X, LABELS)
-    assert states.n_states_.tolist() == [1, 1, 2]
-    rows = StructSVMClassifier(n_components={Tag.OUT: 2}, random_state=0)
-    rows.fit(FAMILIES["rows"][1], targets("rows"))
-    assert rows.component_labels_.tolist() == ["B-PER", "I-PER", "O", "O"]
     prior = {"classes_": [Tag.INSIDE, Tag.OUT], "coef_": np.ones((2, 3))}
     near = SequenceTagger(lam=1e6, prior=prior).fit(X, LABELS)
     np.testing.assert_allclose(near.coef_, [[0.0] * 3, [1.0] * 3, [1.0] * 3], atol=1e-3)
@@ -210,7 +205,7 @@ def test_names_that_are_written_otherwise_are_told(family):
 
 
 def test_other_parameters_by_label():
-    unknown = {"O": 1, "B-PER": 1, "I-PER": 2, "B-LOC": 3}
+    unknown = {Tag.OUT: 1, "B-PER": 1, Tag.INSIDE: 2, "B-LOC": 3}
     tagger = SequenceTagger(n_states_per_label=unknown, random_state=0).fit(SEQUENCES, LABELS)
     assert tagger.n_states_.tolist() == [1, 2, 1]
     rows, flat = StructSVMClassifier(n_components=unknown, random_state=0), FAMILIES["rows"][1]

@@ -70,16 +70,11 @@ def several_labels():
     table.to_csv("yeast.csv", index=False)
 
 
-def first_tagger():
-    """No files."""
-
-
 def own_structure():
     """No files: what the page compiles is among the probes."""
 
 
 PAGES = [
-    first_tagger,
     own_structure,
     pytest.param(several_labels, marks=pytest.mark.realdata),
     *(

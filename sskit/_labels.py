@@ -275,6 +275,5 @@ def warn_of_unmatched(given, labels, name, optional, stacklevel):
         warnings.warn(
             f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
             f"labels {shortened(left)}",
-            UserWarning,
             stacklevel=stacklevel + 1,
         )

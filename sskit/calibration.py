@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -133,16 +133,7 @@ class CalibratedTagger(MetaEstimator):
 
     estimator: object = parameter(REQUIRED, positional=True)
     method: str = parameter("matrix", StrOptions(set(METHODS)))
-    cv: object = parameter(
-        3,
-        Interval(numbers.Integral, 2, None, closed="left"),
-        StrOptions({"prefit"}),
-        HasMethods(["split", "get_n_splits"]),
-        "array-like",
-        list,
-        tuple,
-        None,
-    )
+    cv: object = parameter(3, "cv_object", StrOptions({"prefit"}))
     risk: str | None = parameter(None, StrOptions({"labelling", "tokens"}), None)
     scheme: str | None = parameter(None, StrOptions(set(SCHEMES)), None)
     n_jobs: int | None = parameter(None, numbers.Integral, None)

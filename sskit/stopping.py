@@ -17,12 +17,8 @@ from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
 
 # Attributes of the weights at the end of a fit, which need not be those that are kept.
-UNKNOWN = {
-    "dual_gap_": np.nan,
-    "primal_objective_": np.nan,
-    "dual_objective_": np.nan,
-    "certified_": False,
-}
+UNKNOWN = dict.fromkeys(("dual_gap_", "primal_objective_", "dual_objective_"), np.nan)
+UNKNOWN["certified_"] = False
 
 
 @parameters

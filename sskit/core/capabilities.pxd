@@ -14,8 +14,6 @@ cdef class FeatureSpace:
 
     cdef readonly bint is_kernel_space       # w stands for functions: no box can be put on it
     cdef readonly Py_ssize_t batch_size      # how many blocks to evaluate at once at best; 0: any
-    # the places of the weights that follow from the others, a slice; a covector is zero there
-    cdef readonly object value_slice
     # the functions that weights stand for, or None: it has
     # gather(), spread() and coefficients()
     cdef public object support

@@ -6,9 +6,6 @@ from sskit.core.memory cimport clear_numbers
 cdef class FeatureSpace:
     """R^d; base of other spaces."""
 
-    def __cinit__(self, *args):
-        self.value_slice = slice(0, 0)
-
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
         clear_numbers(v, d)
         return 0

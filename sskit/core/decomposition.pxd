@@ -18,10 +18,7 @@ cdef class Factors:
     may be -inf where a state is forbidden.
     """
 
-    cdef readonly Py_ssize_t n_blocks
-    cdef readonly Py_ssize_t n_weights
-    cdef readonly Py_ssize_t n_nodes
-    cdef readonly Py_ssize_t n_edges
+    cdef readonly Py_ssize_t n_blocks, n_weights, n_nodes, n_edges
     cdef readonly Py_ssize_t n_states        # K, of every node
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef const int64_t[::1] first_node       # (n_blocks + 1,) of each block
@@ -79,8 +76,7 @@ cdef class LabelFactors(Factors):
     spare ones.
     """
 
-    cdef readonly Py_ssize_t n_labels
-    cdef readonly Py_ssize_t n_pairs
+    cdef readonly Py_ssize_t n_labels, n_pairs
     cdef const double[::1] row_sqnorm        # (n_blocks,) ||x_i||^2, the curvature of a label
     cdef readonly Py_ssize_t first_pair      # where the weights of pairs begin
     # Is every point of the local polytope, 0 <= y <= 1 and max(0, y_k + y_l - 1) <= z_e <=

@@ -77,13 +77,7 @@ SSKIT_INLINE vec smaller(const vec& a, const vec& b) {
         return {a.low op b.low, a.high op b.high};                                               \
     }                                                                                            \
     SSKIT_INLINE vec operator op(const vec& a, double b) { return {a.low op b, a.high op b}; }   \
-    SSKIT_INLINE vec operator op(double a, const vec& b) { return {a op b.low, a op b.high}; }   \
-    SSKIT_INLINE vec& operator op##=(vec& a, const vec& b) { a = a op b; return a; }
-SSKIT_OPERATOR(+)
-SSKIT_OPERATOR(-)
-SSKIT_OPERATOR(*)
-SSKIT_OPERATOR(/)
-#undef SSKIT_OPERATOR
+    SSKIT_INLINE vec operator op(double a, const vec& b) { return {a op b.low, a op b.high}; }
 SSKIT_INLINE double total(const vec& a) {
     const half_vec sum = a.low + a.high;
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
@@ -96,13 +90,7 @@ SSKIT_INLINE void store(double* p, const vec& a) { for (int l = 0; l < LANES; ++
 #define SSKIT_OPERATOR(op)                                                                       \
     SSKIT_INLINE vec operator op(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] op b.x[l])    \
     SSKIT_INLINE vec operator op(const vec& a, double b) SSKIT_LANEWISE(a.x[l] op b)             \
-    SSKIT_INLINE vec operator op(double a, const vec& b) SSKIT_LANEWISE(a op b.x[l])             \
-    SSKIT_INLINE vec& operator op##=(vec& a, const vec& b) { a = a op b; return a; }
-SSKIT_OPERATOR(+)
-SSKIT_OPERATOR(-)
-SSKIT_OPERATOR(*)
-SSKIT_OPERATOR(/)
-#undef SSKIT_OPERATOR
+    SSKIT_INLINE vec operator op(double a, const vec& b) SSKIT_LANEWISE(a op b.x[l])
 SSKIT_INLINE vec larger(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] > b.x[l] ? a.x[l] : b.x[l])
 SSKIT_INLINE vec smaller(const vec& a, const vec& b) SSKIT_LANEWISE(a.x[l] < b.x[l] ? a.x[l] : b.x[l])
 SSKIT_INLINE double total(const vec& a) {
@@ -113,6 +101,15 @@ typedef vec half_vec;
 SSKIT_INLINE half_vec load_half(const double* p) { return load(p); }
 #undef SSKIT_LANEWISE
 #endif
+#define SSKIT_OPERATORS(op)                                                                      \
+    SSKIT_OPERATOR(op)                                                                           \
+    SSKIT_INLINE vec& operator op##=(vec& a, const vec& b) { a = a op b; return a; }
+SSKIT_OPERATORS(+)
+SSKIT_OPERATORS(-)
+SSKIT_OPERATORS(*)
+SSKIT_OPERATORS(/)
+#undef SSKIT_OPERATORS
+#undef SSKIT_OPERATOR
 constexpr ptrdiff_t HALF = sizeof(half_vec) / sizeof(double);
 
 SSKIT_INLINE vec constant(double value) {

@@ -177,15 +177,7 @@ def block_weights(n_blocks, sample_weight=None, largest=None, total=None):
     ndarray of shape (n_blocks,)
         c_i = s_i / sum(s).
     """
-    if sample_weight is None:
-        if largest is None:
-            largest, total = 1.0, n_blocks
-        return np.full(n_blocks, 1.0 / largest / total)
-    sample_weight = np.array(sample_weight, dtype=np.float64)
+    weight = np.ones(n_blocks) if sample_weight is None else np.array(sample_weight, np.float64)
     # dividing by the maximum first keeps tiny weights from underflowing in the sum
-    if largest is None:
-        sample_weight /= sample_weight.max()
-        total = sample_weight.sum()
-    else:
-        sample_weight /= largest
-    return sample_weight / total
+    weight /= weight.max() if largest is None else largest
+    return weight / (weight.sum() if largest is None else total)

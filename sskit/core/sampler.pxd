@@ -22,27 +22,3 @@ cdef class Sampler:
     cdef void set_aside(self, Py_ssize_t i) noexcept nogil
     # draw anew what was drawn ahead: gaps have changed since
     cdef void redraw(self) noexcept nogil
-
-
-cdef class GapTree(Sampler):
-    """Last known gaps, with their sum, a draw proportional to them, and their maximum.
-
-    A complete binary tree in an array: node 1 is the root, node j has the children 2 j and
-    2 j + 1, block i is node n_leaves + i. Inner nodes hold the sum and the maximum of their
-    children. All operations are O(log n).
-    """
-
-    cdef Py_ssize_t n_leaves
-    cdef double[::1] total
-    cdef double[::1] largest
-
-    # inner node j follows from its children: not by differences, so that nothing drifts
-    cdef void update(self, Py_ssize_t j) noexcept nogil
-
-
-cdef class GapSampler(GapTree):
-    cdef readonly double uniform_fraction
-    cdef double[::1] uniforms    # random numbers of the pass
-    cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched
-
-    cdef Py_ssize_t draw(self) noexcept nogil

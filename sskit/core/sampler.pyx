@@ -118,7 +118,15 @@ cdef class PromisingSampler(Sampler):
 
 
 cdef class GapTree(Sampler):
-    """Base of samplers that go by the last known gaps."""
+    """Base of samplers that go by the last known gaps: their sum, draws in proportion, the maximum.
+
+    A complete binary tree in an array: node 1 is the root, node j has the children 2 j and
+    2 j + 1, block i is node n_leaves + i. Inner nodes hold the sum and the maximum of their
+    children. All operations are O(log n).
+    """
+
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] total, largest
 
     def __cinit__(self):
         self.n_leaves = 1
@@ -137,6 +145,7 @@ cdef class GapTree(Sampler):
         for j in range(self.n_leaves - 1, 0, -1):
             self.update(j)
 
+    # inner node j follows from its children: not by differences, so that nothing drifts
     cdef void update(self, Py_ssize_t j) noexcept nogil:
         self.total[j] = self.total[2 * j] + self.total[2 * j + 1]
         self.largest[j] = max(self.largest[2 * j], self.largest[2 * j + 1])
@@ -170,6 +179,10 @@ cdef class GapSampler(GapTree):
     uniform_fraction : float, default=0.1
         Fraction of the draws that are uniform.
     """
+
+    cdef readonly double uniform_fraction
+    cdef double[::1] uniforms    # random numbers of the pass
+    cdef Py_ssize_t upcoming     # drawn one step ahead, so that its memory can be fetched
 
     def __cinit__(self, n_blocks, random_state, *, double uniform_fraction=0.1):
         self.uniform_fraction = uniform_fraction

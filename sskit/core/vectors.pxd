@@ -11,11 +11,6 @@ cdef extern from "<vector>" namespace "std" nogil:
         void resize(Py_ssize_t n) except +
         # n times x
         void refill "assign"(Py_ssize_t n, const T& x) except +
-        void push "push_back"(const T& x) except +
-        T& back()
-        void pop_back()
-
-
 cdef extern from "<queue>" namespace "std" nogil:
     cdef cppclass priority_queue[T]:
         priority_queue() except +

@@ -204,7 +204,6 @@ class ClusterWorkers(Workers):
         if lost:
             warnings.warn(
                 f"lost {name} with {len(lost)} parts of the data, which are loaded again",
-                UserWarning,
                 stacklevel=2,
             )
         if self.n_losses > MOST_LOSSES:

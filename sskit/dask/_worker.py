@@ -101,20 +101,13 @@ class DataWorker(Worker):
         number = plan.stage and plan.stage.number
         if not self.parts or self.round != number:
             self.round, regularizer = number, plan.regularizer()
-            parts = {
-                number: PartRun(
-                    partial(part.problem, plan.summary, plan.stage),
-                    plan.solver,
-                    regularizer,
-                    plan.lam,
-                    np.random.RandomState([plan.seed, number]),
-                    self.stop,
-                    n_jobs=part.estimator.n_jobs,
-                    keeps=part.keeps,
-                    point=part.point,
-                )
-                for number, part in self.data.items()
-            }
+            parts = {}
+            for number, part in self.data.items():
+                load = partial(part.problem, plan.summary, plan.stage)
+                random_state = np.random.RandomState([plan.seed, number])
+                given = plan.solver, regularizer, plan.lam, random_state, self.stop
+                kept = {"keeps": part.keeps, "point": part.point}
+                parts[number] = PartRun(load, *given, n_jobs=part.estimator.n_jobs, **kept)
             order = np.random.RandomState([plan.seed, min(parts), 1])
             super().__init__(parts, regularizer, self.stop, order)
         with np.errstate(**QUIET):

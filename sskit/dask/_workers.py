@@ -69,10 +69,8 @@ class Workers:
     def hold(self):
         """Make workers of the parts that are missing."""
         parts = {
-            number: self.make_part(
-                number, partial(compute_here, self.parts[number]), not self.lazy[number]
-            )
-            for number in self.missing
+            n: self.make_part(n, partial(compute_here, self.parts[n]), not self.lazy[n])
+            for n in self.missing
         }
         self.held.append(Held(DataWorker(parts), self.missing))
 

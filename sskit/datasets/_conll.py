@@ -146,7 +146,8 @@ def load_conll(
     if not X:
         raise ValueError(f"{file} holds no tokens")
     if scheme is not None:
-        _check_tags(y, scheme, lambda t: f"{file}, line {numbers[t]}: the tag")
+        flat, offsets = string_array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
+        parse_tags(flat, scheme, lambda t: f"{file}, line {numbers[t]}: the tag", offsets)
     return X, None if k is None else y
 
 
@@ -170,12 +171,6 @@ def _split(line, separator):
         return line.rstrip(" ").split(separator)
     values = line.replace("\t", " ").split(" ")
     return [*filter(None, values)] if "" in values else values
-
-
-def _check_tags(y, scheme, label):
-    """Raise ValueError, by name, for a tag that breaks a scheme."""
-    flat, offsets = string_array([*chain.from_iterable(y)]), make_offsets([*map(len, y)])
-    parse_tags(flat, scheme, label, offsets)
 
 
 def _check_columns(columns, place=""):

@@ -118,14 +118,10 @@ def make_score_maps(
         anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
         anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
         heights = np.column_stack([own, other * (sides != np.arange(n_parts)), anywhere])
-        places = np.concatenate(
-            [
-                (pose + jitter * rng.normal(size=pose.shape))[:, None],
-                (pose + jitter * rng.normal(size=pose.shape))[sides][:, None],
-                rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1),
-            ],
-            axis=1,
-        )
+        found = (pose + jitter * rng.normal(size=pose.shape))[:, None]
+        mirrored = (pose + jitter * rng.normal(size=pose.shape))[sides][:, None]
+        clutters = rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1)
+        places = np.concatenate([found, mirrored, clutters], axis=1)
         across, down = (
             np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
             for axis, n in enumerate((width, height))

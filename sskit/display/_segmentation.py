@@ -192,12 +192,9 @@ class SegmentationDisplay(TruthDisplay):
                 ax.spines[:].set_visible(False)
         if len(self.labels):
             names = zip(self.display_labels, tints, strict=True)
-            self.figure_.legend(
-                handles=[Patch(color=color, label=name) for name, color in names],
-                loc="outside lower center",
-                ncols=min(len(self.labels), 8),
-                frameon=False,
-            )
+            handles = [Patch(color=color, label=name) for name, color in names]
+            place = {"loc": "outside lower center", "ncols": min(len(self.labels), 8)}
+            self.figure_.legend(handles=handles, frameon=False, **place)
         return self
 
 

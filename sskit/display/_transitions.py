@@ -142,13 +142,8 @@ class TransitionDisplay:
         limit = np.nanmax(np.abs(self.weights), initial=0.0) or 1.0
         colors = mpl.colormaps["RdBu_r"].with_extremes(bad="0.8")
         self.image_ = self.ax_.imshow(self.weights, cmap=colors, vmin=-limit, vmax=limit)
-        self.ax_.set(
-            xticks=range(len(self.columns)),
-            yticks=range(len(self.rows)),
-            yticklabels=self.rows,
-            xlabel=self.axes[1],
-            ylabel=self.axes[0],
-        )
+        ticks = {"xticks": range(len(self.columns)), "yticks": range(len(self.rows))}
+        self.ax_.set(**ticks, yticklabels=self.rows, xlabel=self.axes[1], ylabel=self.axes[0])
         long = max(map(len, self.columns)) > 2
         self.ax_.set_xticklabels(self.columns, rotation=90 if long else 0)
         self.colorbar_ = None

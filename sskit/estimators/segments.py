@@ -488,12 +488,8 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         outside = labels.index(self.outside) if self.outside in labels else -1
         true = segments_of(true.codes, offsets, labels, outside)
         weight = check_sample_weight(sample_weight, len(true))
-        counts = np.array(
-            [
-                (len(set(one) & set(other)), len(one) + len(other))
-                for one, other in zip(true, predicted, strict=True)
-            ]
-        )
+        pairs = zip(true, predicted, strict=True)
+        counts = np.array([(len({*one} & {*other}), len(one) + len(other)) for one, other in pairs])
         hits, total = counts.T @ (np.ones(len(true)) if weight is None else weight)
         return float(2 * hits / total) if total else 0.0
 

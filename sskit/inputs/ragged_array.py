@@ -134,11 +134,8 @@ class RaggedArray:
         if not sp.issparse(values):
             return values[a:b]
         first, last = values.indptr[a], values.indptr[b]
-        arrays = (
-            values.data[first:last],
-            values.indices[first:last],
-            values.indptr[a : b + 1] - first,
-        )
+        indptr = values.indptr[a : b + 1] - first
+        arrays = values.data[first:last], values.indices[first:last], indptr
         return make_csr(*arrays, (b - a, values.shape[1]), type(values))
 
 

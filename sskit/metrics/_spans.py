@@ -145,9 +145,7 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     options = {"labels": range(max(len(types), 1)), "average": average, "zero_division": 0}
     *scores, support = precision_recall_fscore_support(true, pred, **options)
     if average is None:
-        return tuple(
-            dict(zip(types, column.tolist(), strict=False)) for column in (*scores, support)
-        )
+        return tuple(dict(zip(types, some.tolist(), strict=False)) for some in (*scores, support))
     return *map(float, scores), int((true != NO_SPAN).sum())
 
 

@@ -39,9 +39,7 @@ cdef class FeatureMap:
     Forks have the same feature rows and numbers, and their own scratch memory.
     """
 
-    cdef readonly Py_ssize_t n_blocks
-    cdef readonly Py_ssize_t n_weights
-    cdef readonly Py_ssize_t max_statistics
+    cdef readonly Py_ssize_t n_blocks, n_weights, max_statistics
     cdef readonly Py_ssize_t longest         # rows of the longest block
     cdef readonly FeatureSpace space         # kernel functions that add to the scores of nodes
     cdef dict parts                          # what it was made of
@@ -53,14 +51,11 @@ cdef class FeatureMap:
     cdef readonly bint is_single             # has every block one row, its own?
     cdef Rows rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
-    cdef readonly Py_ssize_t n_columns
-    cdef readonly Py_ssize_t stride
-    cdef readonly Py_ssize_t node_base
+    cdef readonly Py_ssize_t n_columns, stride, node_base
     cdef const double* first_mask            # (n_columns,) 0 or -inf for the first row of a block
     cdef const double* last_mask             # likewise for the last one; NULL: nothing is added
     # head
-    cdef readonly Py_ssize_t head_rows
-    cdef readonly Py_ssize_t head_columns
+    cdef readonly Py_ssize_t head_rows, head_columns
     cdef readonly Py_ssize_t head_weights    # where they begin, likewise the next ones
     cdef const double* mask                  # 0 or -inf, as the statistics; NULL: nothing is added
     # edges
@@ -73,11 +68,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t edge_weights
     cdef readonly bint edge_pairs
     # tail
-    cdef readonly Py_ssize_t tail_rows
-    cdef readonly Py_ssize_t tail_columns
-    cdef readonly Py_ssize_t tail_stride
-    cdef readonly Py_ssize_t tail_base
-    cdef readonly Py_ssize_t tail_weights
+    cdef readonly Py_ssize_t tail_rows, tail_columns, tail_stride, tail_base, tail_weights
     cdef bint tail_extremes                  # is it a table of `triple_table`?
     cdef const int64_t[::1] place            # the weight of a statistic of head or tail
     # what sqnorm needs, once prepared

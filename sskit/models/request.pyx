@@ -184,8 +184,7 @@ cdef class Given(Request):
 
     cdef const double[::1] numbers           # of nodes
     cdef const double[::1] tables
-    cdef const int64_t[::1] row
-    cdef const int64_t[::1] table_first
+    cdef const int64_t[::1] row, table_first
     cdef Py_ssize_t step
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, *, nodes, first, tables=None,

@@ -44,14 +44,6 @@ struct Rows {
     int64_t n_further;
 };
 
-// dense rows of doubles, for products that need no column indices
-static inline Rows dense_rows(const double* values, int64_t width) {
-    Rows rows = {};
-    rows.values = values;
-    rows.width = width;
-    return rows;
-}
-
 // Carry out a statement for the numbers of rows, named `values`, of whatever type.
 #define SSKIT_BY_TYPE(rows, statement)        \
     if ((rows)->singles) {                    \

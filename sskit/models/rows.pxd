@@ -16,7 +16,6 @@ cdef extern from "rows.hpp" namespace "sskit":
         int64_t further                      # where these begin
         int64_t n_further
     # dense rows of doubles, for products that need no column indices
-    Rows dense_rows(const double* values, int64_t width) noexcept nogil
     # entries stored in rows, without the further columns
     Py_ssize_t entries_of(const Rows* rows, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     # <row t, weights>, the weight of feature f at weights[f * stride]

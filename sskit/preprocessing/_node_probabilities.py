@@ -134,13 +134,10 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         graphs, *nodes = self._read_data(X, y, sample_weight)
         rows, labels, labelled, weights = nodes
         graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
-        folds = [
-            (
-                np.flatnonzero(labelled & np.isin(graph_of_node, train)),
-                np.flatnonzero(np.isin(graph_of_node, test)),
-            )
-            for train, test in check_cv(self.cv).split(np.arange(len(graphs)))
-        ]
+        folds = []
+        for train, test in check_cv(self.cv).split(np.arange(len(graphs))):
+            known, asked = labelled & np.isin(graph_of_node, train), np.isin(graph_of_node, test)
+            folds.append((np.flatnonzero(known), np.flatnonzero(asked)))
         with warnings.catch_warnings():
             # a class that a fold lacks
             warnings.filterwarnings("ignore", "Number of classes in", RuntimeWarning)

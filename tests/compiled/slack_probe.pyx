@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from sskit.core.problem cimport Problem, SlackGoal
-from sskit.models.slack.problem cimport SlackProblem
+from sskit.models.structure cimport StructuredProblem
 
 
 def choose(Problem problem, theta, double offset=1.0, cone=None):
@@ -35,7 +35,7 @@ def choose(Problem problem, theta, double offset=1.0, cone=None):
     return code, loss, bool(counts)
 
 
-def search(SlackProblem problem, theta, double offset=1.0, Py_ssize_t known=0):
+def search(StructuredProblem problem, theta, double offset=1.0, Py_ssize_t known=0):
     """Return (label, Phi, bound, number of queries) of one search in block 0, one label.
 
     Parameters

@@ -162,13 +162,9 @@ class ColumnSums:
         weight = self.weight + other.weight
         fraction = other.weight / weight if weight else 0.0
         apart = other.mean - self.mean
-        return replace(
-            self,
-            weight=weight,
-            n_rows=self.n_rows + other.n_rows,
-            mean=self.mean + fraction * apart,
-            squares=self.squares + other.squares + self.weight * fraction * np.square(apart),
-        )
+        mean, n_rows = self.mean + fraction * apart, self.n_rows + other.n_rows
+        squares = self.squares + other.squares + self.weight * fraction * np.square(apart)
+        return replace(self, weight=weight, n_rows=n_rows, mean=mean, squares=squares)
 
     def columns(self):
         """Return the `Columns` that follow from these sums.
@@ -221,7 +217,6 @@ def warn_of_column(estimator, features, names, stacklevel):
             f"column {name} of X has {100 * squares[largest] / total:.4g} % of the squared norm of "
             "all features, so that the regularisation makes the others almost useless: scale the "
             f"columns, {scaled}, or leave this one out",
-            UserWarning,
             stacklevel=stacklevel + 1,
         )
 

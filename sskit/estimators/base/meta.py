@@ -38,10 +38,8 @@ class MetaEstimator(PublicMixin, MetaEstimatorMixin, BaseEstimator):
         """Raise an error for the first parameter that is wrong."""
         check_constraints(self)
         if not isinstance(self.estimator, StructuredEstimator):
-            if isinstance(self.estimator, type):
-                got = f"the class {self.estimator.__name__}"
-            else:
-                got = type(self.estimator).__name__
+            named = self.estimator if isinstance(self.estimator, type) else type(self.estimator)
+            got = "the class " * (named is self.estimator) + named.__name__
             if hasattr(self.estimator, "named_steps"):
                 got += f"; in a pipeline, put {type(self).__name__} last"
             raise TypeError(

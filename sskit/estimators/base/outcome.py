@@ -41,21 +41,19 @@ def fitted_attributes(solution, solver, task, lam):
         known = known[:1] if np.isinf(solution.primal) else []
     check_overflow(solution.w, known)
     rounds = {} if task.completion is None else task.completion.attributes()
-    return (
-        task.attributes(solution.w)
-        | rounds
-        | {
-            "lam_": lam,
-            "solver_": solver,
-            "dual_gap_": solution.gap,
-            "primal_objective_": solution.primal,
-            "dual_objective_": solution.dual,
-            "certified_": solution.certified and task.certifiable,
-            "n_iter_": solution.n_iter,
-            "n_oracle_calls_": solution.n_oracle_calls,
-            "history_": solution.history,
-        }
-    )
+    return {
+        **task.attributes(solution.w),
+        **rounds,
+        "lam_": lam,
+        "solver_": solver,
+        "dual_gap_": solution.gap,
+        "primal_objective_": solution.primal,
+        "dual_objective_": solution.dual,
+        "certified_": solution.certified and task.certifiable,
+        "n_iter_": solution.n_iter,
+        "n_oracle_calls_": solution.n_oracle_calls,
+        "history_": solution.history,
+    }
 
 
 def warn_of_end(name, solution, tol, stacklevel):

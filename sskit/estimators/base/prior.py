@@ -102,7 +102,6 @@ def blocks_to_flat(blocks, task, name, strict=True):
         warnings.warn(
             f"{name}['classes_'] has labels none of which is in y, {shortened(labels[0])}, where y "
             f"has {shortened(labels[1])}",
-            UserWarning,
             stacklevel=5 + FRAMES_AROUND_FIT,
         )
     weights = {key: np.zeros(shape) for key, shape in shapes.items()}

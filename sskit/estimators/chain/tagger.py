@@ -378,7 +378,6 @@ class SequenceTagger(KernelMixin, Tagger):
         warnings.warn(
             f"{len(changed)} labels that allowed_transitions does not allow were changed for "
             f"training, the first of them y[{i}][{t}] from {old} to {new}",
-            UserWarning,
             stacklevel=6 + FRAMES_AROUND_FIT,
         )
         return known._replace(labels=repaired)

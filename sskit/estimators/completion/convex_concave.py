@@ -346,10 +346,7 @@ class Totals:
 
     def of(self, solution):
         """Return the solution of a round with the passes, calls and history of all."""
-        history = {
-            name: np.concatenate([part[name] for part in self.histories])
-            for name in self.histories[0]
-        }
-        return replace(
-            solution, n_iter=self.n_iter, n_oracle_calls=self.n_oracle_calls, history=history
-        )
+        parts, names = self.histories, self.histories[0]
+        history = {name: np.concatenate([part[name] for part in parts]) for name in names}
+        spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
+        return replace(solution, **spent, history=history)

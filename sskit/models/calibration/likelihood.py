@@ -45,11 +45,8 @@ class Target:
         scores, counted = self.scores, self.weight > 0
         log_z, marginals, expected = scores.infer(calibration, weight=self.weight)
         if self.states is not None:
-            best, pairs, slope = (
-                scores.path_scores(calibration, self.states),
-                self.pairs,
-                -marginals,
-            )
+            best, pairs = scores.path_scores(calibration, self.states), self.pairs
+            slope = -marginals
             slope[np.arange(len(slope)), self.states] += 1.0
         else:
             best, fixed, pairs = scores.infer(calibration, self.possible, weight=self.weight)

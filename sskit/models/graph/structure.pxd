@@ -22,8 +22,7 @@ cdef class GraphStructure(Structure):
     cdef FeatureMap map
     cdef PairForm form
     cdef const int32_t[:, ::1] ends
-    cdef const int64_t[:] edge_first
-    cdef const int64_t[:] edge_stop
+    cdef const int64_t[:] edge_first, edge_stop
     cdef Py_ssize_t pair_width               # places of a table
     cdef const int32_t[::1] table            # empty: each edge has its own row
     cdef readonly tuple oracles              # keeps the next ones alive

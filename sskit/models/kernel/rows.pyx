@@ -108,8 +108,7 @@ cdef class KernelRows:
         All rows, C-contiguous, if they are there already; kept.
     """
 
-    cdef readonly Py_ssize_t n_rows
-    cdef readonly Py_ssize_t n_slots
+    cdef readonly Py_ssize_t n_rows, n_slots
     cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
     cdef readonly Py_ssize_t block_size      # rows that are computed at a time
     cdef readonly int64_t n_required         # rows required so far
@@ -385,8 +384,7 @@ cdef class WorkingRows:
     """
 
     cdef KernelRows rows
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t n
+    cdef readonly Py_ssize_t n_states, n
     cdef double* v                           # whose functions these are; NULL if there is no work
     cdef int32_t[::1] place_of               # (n_rows,)
     cdef int32_t[::1] column                 # (n + 1,) a spare one
@@ -527,9 +525,7 @@ cdef class KernelExpansion(FeatureSpace):
     cdef readonly KernelRows rows
     cdef bint summing                        # between begin_sum and end_sum: coefficients alone
     cdef readonly WorkingRows working        # between begin_steps and end_steps
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t n_rows
-    cdef readonly Py_ssize_t place
+    cdef readonly Py_ssize_t n_states, n_rows, place
     cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
     cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
     cdef readonly const int32_t[::1] labels  # (n_rows,) the true states, or None
@@ -549,8 +545,6 @@ cdef class KernelExpansion(FeatureSpace):
         self.offsets, self.labels = offsets, labels
         self.is_kernel_space = True
         self.batch_size = rows.batch_size(len(offsets) - 1)
-        self.value_slice = slice(self.place, self.place + self.n_states * rows.n_rows)
-
     def fork(self):
         """Return the same functions for another thread."""
         return KernelExpansion(*self.given)

@@ -62,10 +62,8 @@ class TrueScores(NamedTuple):
 
     def starts(self):
         """Return for each part where bins start that hold equal fractions of these scores."""
-        weight, n_bins = (
-            self._weight(),
-            int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS)),
-        )
+        weight = self._weight()
+        n_bins = int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
         found = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")

@@ -57,15 +57,12 @@ cdef class PartsStructure(Structure):
     """
 
     cdef readonly tuple maps                 # which pointers go to
-    cdef Py_ssize_t n_parts
-    cdef Py_ssize_t n_types
-    cdef double unit
-    cdef double cutoff
+    cdef Py_ssize_t n_parts, n_types
+    cdef double unit, cutoff
     cdef bint truncated
     cdef vector[ScoreMaps] map_of            # (n_blocks,)
     cdef const double[::1] scale
-    cdef const int32_t[::1] parents
-    cdef const int32_t[::1] types_of
+    cdef const int32_t[::1] parents, types_of
     cdef const double[:, :, ::1] means
     cdef PartsMaxSum oracle
     # scratch

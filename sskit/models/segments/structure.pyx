@@ -46,15 +46,12 @@ cdef class SegmentStructure(Structure):
     """
 
     cdef FeatureMap map
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t max_length
+    cdef readonly Py_ssize_t n_states, max_length
     cdef readonly Py_ssize_t n_whole         # features of whole segments, q
     cdef Py_ssize_t stride                   # padded(n_states)
     cdef Py_ssize_t whole_place              # where their potentials begin
     cdef Py_ssize_t end_place                # likewise start and end
-    cdef bint has_ends
-    cdef bint has_lengths
-    cdef bint forbids
+    cdef bint has_ends, has_lengths, forbids
     cdef const int32_t[::1] limits
     cdef const double[::1] false_cost        # empty: losses are by token
     cdef const double[::1] whole
@@ -62,8 +59,7 @@ cdef class SegmentStructure(Structure):
     # scratch: potentials as oracles take them
     cdef Segmentations oracle
     cdef double[::1] inside                  # (longest, stride) of tokens; likewise the next two
-    cdef double[::1] opening
-    cdef double[::1] closing
+    cdef double[::1] opening, closing
     cdef double[::1] lengths                 # (max_length, stride)
     cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
     cdef int32_t[::1] bonus_state            # (longest,)

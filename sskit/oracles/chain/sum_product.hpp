@@ -147,10 +147,7 @@ SSKIT_OWN_CLONES void scaled_pairs(const double* alpha, const double* table, con
 
 struct LogSum {
     static constexpr bool SUM = true;
-    static void step(const double* value, const double* table, ptrdiff_t n_states,
-                     const double* node, double* out) {
-        log_sum_step(value, table, n_states, node, out);
-    }
+    static constexpr auto step = log_sum_step;
     static double settle(double* x, ptrdiff_t n_states) {
         for (ptrdiff_t k = n_states; k < padded(n_states); ++k) x[k] = NOTHING;
         return subtract_largest(x, n_states);

@@ -38,10 +38,7 @@ SSKIT_OWN_CLONES void viterbi_step(const double* value, const double* transition
 
 struct MaxPlus {
     static constexpr bool SUM = false;
-    static void step(const double* value, const double* table, ptrdiff_t n_states,
-                     const double* node, double* out) {
-        viterbi_step(value, table, n_states, node, out);
-    }
+    static constexpr auto step = viterbi_step;
     static double settle(double*, ptrdiff_t) { return 0.0; }
 };
 

@@ -27,9 +27,7 @@ cdef class PaddedChain:
         Those of three states in a row; None: the order is one.
     """
 
-    cdef Py_ssize_t n_nodes
-    cdef Py_ssize_t n_states
-    cdef Py_ssize_t stride
+    cdef Py_ssize_t n_nodes, n_states, stride
     cdef const double[:, ::1] nodes
     cdef const double[:, ::1] pairs          # tables one after the other
     cdef vector[double] triples              # their `triple_table`

@@ -49,8 +49,7 @@ cdef class Cut(GraphOracle):
     turns, and by marginals() alone, and nothing else here takes the lock, but for more memory.
     """
 
-    cdef Py_ssize_t max_nodes
-    cdef Py_ssize_t max_edges
+    cdef Py_ssize_t max_nodes, max_edges
     cdef object graph
     cdef Network network
     cdef bint one_way                # do its edges go from tail to head only?
@@ -59,8 +58,7 @@ cdef class Cut(GraphOracle):
     cdef Scratch[int32_t] last       # (n_nodes,) the last state
     cdef Scratch[int32_t] found      # (n_nodes,) a labelling
     cdef int32_t[:, ::1] ends        # memory of the network
-    cdef double[::1] gain
-    cdef double[::1] capacity
+    cdef double[::1] gain, capacity
     cdef const unsigned char[::1] sides  # by place: 1 where send() chose the second option
     cdef tuple arrays                # the same memory as NumPy arrays: see send()
 

@@ -195,8 +195,7 @@ cdef class Expansion(GraphOracle):
         every node change to one state (alpha-expansion).
     """
 
-    cdef readonly bint persistency
-    cdef readonly bint swaps
+    cdef readonly bint persistency, swaps
     cdef Cut cut
     cdef BinaryChoices choices
 

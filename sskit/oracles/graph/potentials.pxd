@@ -30,9 +30,6 @@ cdef extern from "topology.hpp" namespace "sskit" nogil:
     double ROUNDING
     Py_ssize_t table_of(const Potentials* p, Py_ssize_t e) noexcept
     double pair_score(const Potentials* p, Py_ssize_t e, int32_t a, int32_t b) noexcept
-    double edge_score(
-        const Potentials* p, Py_ssize_t e, Py_ssize_t node, int32_t state, int32_t other
-    ) noexcept
     double labelling_score(const Potentials* p, const int32_t* labels) noexcept
     void nodes_alone(const Potentials* p, int32_t* labels) noexcept
     double size_of(const Potentials* p, bint* forbids) noexcept
@@ -62,8 +59,7 @@ cdef int choose_oracle(
 cdef class PairForm:
     """How the numbers of an edge make a table over pairs of states (see Potentials)."""
 
-    cdef readonly Py_ssize_t n_states
-    cdef readonly Py_ssize_t width
+    cdef readonly Py_ssize_t n_states, width
     cdef readonly bint potts
     cdef const int32_t[:, ::1] column
     cdef object columns              # the same as an array

@@ -3,9 +3,7 @@ from libc.stdint cimport int32_t
 cdef extern from "spring_trees.hpp" namespace "sskit":
     # What a displacement t = p - q - mean along one axis costs: linear * t + square * t^2
     struct Spring:
-        double linear
-        double square
-        double mean
+        double linear, square, mean
 
     # Generalised distance transforms, lower envelopes of parabolas (Felzenszwalb and Huttenlocher
     # 2012): scratch memory for one thread, which grows.
@@ -27,10 +25,7 @@ cdef extern from "spring_trees.hpp" namespace "sskit":
     #     sum_k node[k, p_k] + sum_k bias[k, t_k] - cost of p_k - p_parent(k) under springs[k, t_k]
     # the second sum over parts that have a parent. Cells count by rows.
     struct PartPotentials:
-        Py_ssize_t n_parts
-        Py_ssize_t n_types
-        Py_ssize_t height
-        Py_ssize_t width
+        Py_ssize_t n_parts, n_types, height, width
         const int32_t* parents   # (n_parts,) -1: a root
         const int32_t* types_of  # (n_parts,) number of types, from 1 to n_types
         const double* node       # (n_parts, height * width)

@@ -12,8 +12,7 @@ cdef class GridPotentials:
 
     cdef PartPotentials struct_
     cdef PartsMaxSum oracle
-    cdef const int32_t[::1] parents
-    cdef const int32_t[::1] types_of
+    cdef const int32_t[::1] parents, types_of
     cdef double[:, :, ::1] node
     cdef double[:, ::1] bias
     cdef double[:, :, :, ::1] numbers

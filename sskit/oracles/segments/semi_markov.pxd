@@ -7,9 +7,7 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
     # padded(n_states) columns; -inf forbids. A score of each token is given by its running sums:
     # taken away by opening, added by closing.
     struct SegmentPotentials:
-        Py_ssize_t n_tokens
-        Py_ssize_t n_states
-        Py_ssize_t max_length
+        Py_ssize_t n_tokens, n_states, max_length
         const double* opening        # (n_tokens, stride)
         const double* closing        # (n_tokens, stride)
         const double* lengths        # (max_length, stride)

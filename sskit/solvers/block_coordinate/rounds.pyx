@@ -17,8 +17,7 @@ from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate, known
 
 cdef extern from "comparison.hpp" namespace "sskit" nogil:
     cdef cppclass Comparison:
-        vector[double*] v
-        vector[double*] w
+        vector[double*] v, w
         void bound(const double* lower, const double* upper, Py_ssize_t n_weights) except +
         # the present weights are those of the beginning
         void renew(Py_ssize_t n_weights) except +
@@ -312,8 +311,7 @@ cdef class Rounds(Task):
     cdef Comparison comparison
     cdef double[::1] growth          # (n_shards,) parts of that of ||v||^2, or of its bound
     cdef readonly double increase
-    cdef readonly Py_ssize_t n_rounds
-    cdef readonly Py_ssize_t n_visits
+    cdef readonly Py_ssize_t n_rounds, n_visits
 
     def __cinit__(self, ThreadPool thread_pool, problems, DualState dual, Regularizer regularizer,
                   double[::1] gaps):

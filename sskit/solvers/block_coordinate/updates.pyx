@@ -62,8 +62,7 @@ cdef class BCFWUpdate(BlockUpdate):
     cdef Regularizer regularizer
     cdef Averager averager
     cdef Direction delta             # zero between steps
-    cdef double[::1] gaps
-    cdef double[::1] promises
+    cdef double[::1] gaps, promises
     cdef readonly Py_ssize_t n_oracle_calls
     cdef readonly int clock          # number of the pass with the oracle
     cdef bint stored                 # is this a pass that goes back to some blocks?
@@ -174,8 +173,7 @@ cdef class BlockAtoms(WorkingSet):
     store() would leave.
     """
 
-    cdef vector[double] old_weight
-    cdef vector[double] loss
+    cdef vector[double] old_weight, loss
     cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
     # psi of the planes, sparse, one after the other
     cdef vector[int32_t] index
@@ -408,9 +406,7 @@ cdef class ProjectionUpdate(BCFWUpdate):
     cdef Py_ssize_t n_padded
     cdef double[::1] theta           # (max_statistics,), padded
     cdef double[::1] alpha           # (n_padded,) likewise
-    cdef double[::1] score
-    cdef double[::1] loss
-    cdef double[::1] target
+    cdef double[::1] score, loss, target
     cdef double[::1] change          # (n_states,)
     cdef int32_t[::1] index
 

@@ -217,16 +217,9 @@ class Fit:
             known = lower_of(self.best, known)
         if known.w is None:
             known = replace(known, w=self.run.last_weights())
-        return Solution(
-            **vars(known),
-            unit=self.unit,
-            certified=proves(self.proof, known),
-            status=status,
-            n_iter=self.n_iter,
-            n_oracle_calls=self.n_oracle_calls,
-            history=self.history.as_dict(),
-            fit=self,
-        )
+        proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
+        spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
+        return Solution(**vars(known), **proved, **spent, history=self.history.as_dict(), fit=self)
 
 
 def begin(

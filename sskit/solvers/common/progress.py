@@ -138,15 +138,10 @@ class Bar:
             return None
         if not (get_console().is_terminal or get_console().is_jupyter):
             return None
-        display = progress.Progress(
-            "{task.description}: pass {task.fields[n_iter]}",
-            progress.BarColumn(),
-            "{task.fields[gap]}",
-            progress.TimeElapsedColumn(),
-            "left",
-            progress.TimeRemainingColumn(),
-            auto_refresh=False,
-        )
+        columns = ["{task.description}: pass {task.fields[n_iter]}", progress.BarColumn()]
+        columns += ["{task.fields[gap]}", progress.TimeElapsedColumn()]
+        columns += ["left", progress.TimeRemainingColumn()]
+        display = progress.Progress(*columns, auto_refresh=False)
         try:
             display.start()
         except LiveError:

@@ -163,13 +163,8 @@ class DualRun(Run):
         largest_loss : ndarray of shape (n_blocks,)
             Hinges of the blocks at w = 0.
         """
-        return DualPoint(
-            lam=self.regularizer.lam,
-            block_weight=np.array(self.problem.block_weight),
-            largest_loss=largest_loss,
-            blocks=save(self.dual),
-            average=self.averager.save(),
-        )
+        lam, block_weight = self.regularizer.lam, np.array(self.problem.block_weight)
+        return DualPoint(lam, block_weight, largest_loss, save(self.dual), self.averager.save())
 
 
 @dataclass(frozen=True)

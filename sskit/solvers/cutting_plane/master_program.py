@@ -128,7 +128,7 @@ class MixProgram:
 
     def border(self, loss, column, vertex):
         """Add a cut with weight zero, by its inner products with the others and with itself."""
-        self.gram = bordered(self.gram, column, vertex)
+        self.gram = np.block([[self.gram, column[:, None]], [column, vertex]])
         self.loss = np.append(self.loss, loss)
         self.weight, self.average = np.append(self.weight, 0.0), np.append(self.average, 0.0)
 
@@ -310,11 +310,6 @@ def longest_rise(slope, lam, v, direction, image):
     if slope <= 0.0:
         return 0.0
     return 1.0 if derivative(1.0) >= 0.0 else brentq(derivative, 0.0, 1.0)
-
-
-def bordered(gram, column, vertex):
-    """Return a symmetric matrix with one more row and column."""
-    return np.block([[gram, column[:, None]], [column[None], np.full((1, 1), vertex)]])
 
 
 def maximum(score, weight, gram, lam, tolerance):

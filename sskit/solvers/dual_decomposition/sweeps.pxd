@@ -28,8 +28,7 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
     cppclass KeptBlock:
         cbool open
     cppclass LabelBlock:
-        vector[double] gain
-        vector[double] change
+        vector[double] gain, change
         unsigned long long n_compared
         void bind(
             Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
@@ -63,8 +62,7 @@ cdef class Sweep:
     """
 
     cdef readonly Factors factors
-    cdef readonly double lam
-    cdef readonly double rho
+    cdef readonly double lam, rho
     cdef readonly double step            # eta of the multipliers
     cdef readonly double[::1] w          # (n_weights + LANES,)
     cdef readonly object prior           # ndarray (n_weights + LANES,), None for zero
@@ -97,8 +95,7 @@ cdef class FactorSweep(Sweep):
     Message 2 e + side belongs to edge e and its first (0) or second (1) end.
     """
 
-    cdef vector[Mix] mixes
-    cdef vector[Mix] messages
+    cdef vector[Mix] mixes, messages
     cdef vector[vector[Py_ssize_t]] incident   # the messages of each node
     cdef Step towards                    # which states a step goes; None for projections
     cdef readonly Py_ssize_t n_parts     # into which the states of a node are split

@@ -5,7 +5,7 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
 from sskit.core.stop cimport Stop
-from sskit.parallel.thread_pool cimport ThreadPool, Task
+from sskit.parallel.thread_pool cimport Task
 
 
 cdef class Pool(Task)
@@ -24,9 +24,7 @@ cdef class OracleCall:
     cdef int32_t[::1] index
     cdef double[::1] value
     cdef Py_ssize_t n
-    cdef double loss
-    cdef double hinge
-    cdef double excess
+    cdef double loss, hinge, excess
     cdef Direction delta    # scratch, zero between visits
 
     # Call the oracle of block i at w. The truth has hinge 0: if an inexact oracle or rounding
@@ -100,17 +98,3 @@ cdef class Pool(Task):
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
         Py_ssize_t worker
     ) except -1 nogil
-
-
-cdef class ParallelPool(Pool):
-    cdef readonly ThreadPool thread_pool
-
-    cdef int run_threads(self, Answers answers, const double* w) except -1
-
-
-cdef class PrecomputingPool(Pool):
-    cdef readonly object oracle_pool
-    cdef Py_ssize_t n_workers
-    cdef Py_ssize_t portion              # how many answers are found ahead at a time
-
-    cdef int precompute(self, Answers answers, const double* w) except -1

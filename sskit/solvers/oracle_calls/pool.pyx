@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 from sskit.core.dual cimport max_entries
 from sskit.core.lanes cimport LANES
 from sskit.core.stop cimport seconds
+from sskit.parallel.thread_pool cimport ThreadPool
 
 from sskit.core.stop import CutShort
 
@@ -378,6 +379,8 @@ cdef class ParallelPool(Pool):
         As for one worker.
     """
 
+    cdef readonly ThreadPool thread_pool
+
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
         self.thread_pool = ThreadPool(n_threads, stop=self.stop)
 
@@ -417,6 +420,10 @@ cdef class PrecomputingPool(Pool):
     stop : Stop, default=None
         As for one worker; read now and then.
     """
+
+    cdef readonly object oracle_pool
+    cdef Py_ssize_t n_workers
+    cdef Py_ssize_t portion              # how many answers are found ahead at a time
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, oracle_pool, Py_ssize_t n_workers,
                   *, Stop stop=None):

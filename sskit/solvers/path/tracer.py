@@ -258,21 +258,11 @@ class PathTracer:
         hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
-        return Piece(
-            lam=lam,
-            lam_end=rho * lam,
-            w=w,
-            sqnorm=sqnorm,
-            gap=gap + missed,
-            hinge=hinge + missed,
-            inexactness=missed,
-            v=v,
-            loss=loss,
-            n_support_planes=dual.n_support_planes(),
-            n_iter=fit.n_iter,
-            n_oracle_calls=fit.n_oracle_calls,
-            time=fit.progress.seconds,
-        )
+        point = {"w": w, "sqnorm": sqnorm, "v": v, "loss": loss}
+        known = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
+        spent = {"n_iter": fit.n_iter, "n_oracle_calls": fit.n_oracle_calls}
+        spent |= {"n_support_planes": dual.n_support_planes(), "time": fit.progress.seconds}
+        return Piece(lam=lam, lam_end=rho * lam, **point, **known, **spent)
 
 
 def largest_fraction(eps, pieces, origin_gap, unit):

@@ -26,20 +26,16 @@ cdef class WorkingSet:
 
     cdef readonly Py_ssize_t n_atoms
     cdef vector[double] score        # of n_atoms or more, as all that follow
-    cdef vector[double] weight
-    cdef vector[double] image
+    cdef vector[double] weight, image
     cdef const double* gram          # the table of inner products, which belongs to the caller
     cdef Py_ssize_t gram_stride
-    cdef double mix_score
-    cdef double image_sqnorm
+    cdef double mix_score, image_sqnorm
     cdef bint with_image             # are image and mix_score kept up to date?
     cdef double noise                # of scores: smaller differences are rounding; 0 if unknown
     # of the block: c_i, and c_i / lam
-    cdef double block_weight
-    cdef double scale
+    cdef double block_weight, scale
     # end points that the step has chosen
-    cdef Py_ssize_t target
-    cdef Py_ssize_t source
+    cdef Py_ssize_t target, source
 
     # room for n atoms
     cdef int reserve(self, size_t n) except -1 nogil

@@ -52,7 +52,8 @@ def test_a_part_finds_what_the_whole_finds_there(name, form, rescaling):
     part = one.restrict(SOME, np.full(3, 1 / 3))
     # the weights of the whole, by those of a part that is all of it
     other = one.restrict(np.arange(7), np.full(7, 1 / 7))
-    source, support, values = other.space.support, part.space.support, one.space.value_slice
+    source, support, space = other.space.support, part.space.support, one.space
+    values = slice(space.place, space.place + space.n_states * space.n_rows)
     there = support.gather(source.numbers, source.coefficients(w))
     view = np.concatenate([w[: values.start], there.ravel(), np.zeros(there.size)])
     losses_there, hinges_there, sums_there = found(part, view, np.arange(3))

@@ -107,11 +107,8 @@ def make_score_maps(
     X = []
     for pose in positions:
         n_parts = len(pose)
-        own = np.where(
-            rng.uniform(size=n_parts) < misses,
-            rng.uniform(0, 0.3, size=n_parts),
-            rng.uniform(0.5, 1, size=n_parts),
-        )
+        missed, low = rng.uniform(size=n_parts) < misses, rng.uniform(0, 0.3, size=n_parts)
+        own = np.where(missed, low, rng.uniform(0.5, 1, size=n_parts))
         sides = np.arange(n_parts) if mirrors is None else np.asarray(mirrors)
         other = rng.uniform(size=n_parts) * (rng.uniform(size=n_parts) < confusion)
         n_bumps = rng.poisson(clutter, size=n_parts)

@@ -144,9 +144,8 @@ def check_features(estimator, X, summary):
     """Raise ValueError if features are not those of the steps before."""
     last, name = vars(estimator), type(estimator).__name__
     # lists of data frames have names too, and so have tokens of any container
-    if hasattr(summary, "feature_names") and not (
-        isinstance(X, (list, tuple)) or "vectorizer_" in last
-    ):
+    names_apart = isinstance(X, (list, tuple)) or "vectorizer_" in last
+    if hasattr(summary, "feature_names") and not names_apart:
         _check_feature_names(estimator, X, reset=False)
     for field, noun in FEATURES.items():
         now, before = getattr(summary, field, None), last.get(f"{field}_in_")

@@ -134,9 +134,8 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         TypeError, ValueError
             As ``fit``; also if the inner transformer changes the number of rows.
         """
-        if isinstance(self.transformer, DictVectorizer) or not hasattr(
-            self.transformer, "fit_transform"
-        ):
+        in_one = hasattr(self.transformer, "fit_transform")
+        if isinstance(self.transformer, DictVectorizer) or not in_one:
             return self.fit(X, y).transform(X)
         inner, tokens, offsets, labels = self._start(X, y)
         with _explaining(tokens, X):

@@ -48,11 +48,8 @@ def flat_prior(estimator, task):
                 f"prior is a {type(prior).__name__}, expected a fitted {type(estimator).__name__}; "
                 "of a pipeline or a search give the one inside"
             )
-        check_is_fitted(
-            prior,
-            msg="prior is no fitted %(name)s: clones are not fitted, nor is what a search sets, "
-            "which may be a dict of fitted attributes",
-        )
+        refusal = "prior is no fitted %(name)s: clones are not fitted, nor is what a search sets, "
+        check_is_fitted(prior, msg=refusal + "which may be a dict of fitted attributes")
         if hasattr(prior, "dual_coef_"):
             raise ValueError(
                 f"prior is a {type(prior).__name__} with a kernel: its weights are functions, "

@@ -55,10 +55,8 @@ class TrueScores(NamedTuple):
 
     def __add__(self, other):
         """Return the scores of two parts of the data, one after the other."""
-        return TrueScores(
-            np.concatenate([self.scores, other.scores], axis=1),
-            np.concatenate([self.weight, other.weight]),
-        )
+        scores = np.concatenate([self.scores, other.scores], axis=1)
+        return TrueScores(scores, np.concatenate([self.weight, other.weight]))
 
     def starts(self):
         """Return for each part where bins start that hold equal fractions of these scores."""
@@ -118,9 +116,8 @@ class TrueScores(NamedTuple):
         weight, unseen = self._weight(), max(UNSEEN, 1.0 / (1.0 + self._size()))
         counts = counts / (self.weight / self.weight.max()).sum()
         curves = np.empty((len(self.scores), 1 + N_BINS, 2))
-        for curve, true, starts, count in zip(
-            curves, self.scores, self.starts(), counts, strict=True
-        ):
+        parts = curves, self.scores, self.starts(), counts
+        for curve, true, starts, count in zip(*parts, strict=True):
             knots = _curve(true, weight, starts, count[: 1 + len(starts)], count[-1], unseen)
             curve[: len(knots)] = knots
             curve[len(knots) :] = knots[-1]

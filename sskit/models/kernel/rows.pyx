@@ -545,6 +545,7 @@ cdef class KernelExpansion(FeatureSpace):
         self.offsets, self.labels = offsets, labels
         self.is_kernel_space = True
         self.batch_size = rows.batch_size(len(offsets) - 1)
+
     def fork(self):
         """Return the same functions for another thread."""
         return KernelExpansion(*self.given)

@@ -81,7 +81,6 @@ def test_parts_keep_the_contract():
         assert part.space.is_kernel_space
         check_problem(part, 0)
     problem = multiclass_toy(0, n=4).problem
-    assert problem.space.value_slice == slice(0, 0)
     assert problem.space.support is None
     with pytest.raises(NotImplementedError, match="StructuredProblem is in no kernel space"):
         problem.restrict(SOME, np.ones(3))

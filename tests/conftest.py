@@ -1,5 +1,6 @@
 """Put the folder of the tests on the path: ``helpers`` holds references written from the papers."""
 
+import importlib.abc
 import importlib.util
 import os
 import signal
@@ -55,3 +56,24 @@ if importlib.util.find_spec("maxflow") is None:  # it has no wheels for some ver
             if "minimum cuts need PyMaxflow" in str(error):
                 pytest.skip(str(error))
             raise
+
+
+class LeftOut(importlib.abc.MetaPathFinder):
+    """Skips tests of what a checkout is without; the package itself finds no such module."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(self.names):
+            frame = sys._getframe(1)
+            while "importlib" in frame.f_code.co_filename:
+                frame = frame.f_back
+            if not frame.f_globals.get("__name__", "").startswith("sskit"):
+                pytest.skip(f"{name} is left out", allow_module_level=True)
+        return None
+
+
+if "SSKIT_WITHOUT" in os.environ:  # set by tests/test_architecture.py
+    left_out = (f"sskit.{name}" for name in os.environ["SSKIT_WITHOUT"].split())
+    sys.meta_path.append(LeftOut(tuple(left_out)))

@@ -6,9 +6,13 @@ tried on planted violations at the end.
 
 import functools
 import graphlib
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 try:
     import tomllib
@@ -284,6 +288,49 @@ def test_the_package_keeps_to_the_table_which_allows_no_more():
     # and allows no arrow that is not needed
     needed = {(here, there) for _, here, there, _ in arrows(PACKAGE)}
     assert {(folder, name) for folder, names in IMPORTS.items() for name in names} - needed == set()
+
+
+@pytest.fixture
+def without_outer(tmp_path):
+    """Return how Python is called where the outer packages are not."""
+    for path in sources(PACKAGE, ".py", ".so", ".pyd", ".hpp", ".pxd"):
+        name = path.relative_to(PACKAGE)
+        if name.with_suffix("").parts[0] not in OUTER:
+            (tmp_path / "sskit" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "sskit" / name).symlink_to(path)
+
+    def call(*arguments):
+        paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
+        environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environ, capture_output=True, text=True
+        )
+
+    return call
+
+
+def test_the_inner_packages_are_imported_without_the_outer_ones(without_outer):
+    code = (
+        "import importlib, pkgutil, sskit\n"
+        "for module in pkgutil.walk_packages(sskit.__path__, 'sskit.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "print(sskit.__file__)"
+    )
+    done = without_outer("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.startswith(str(PACKAGE))
+
+
+@pytest.mark.slow
+def test_the_inner_tests_pass_without_the_outer_packages(without_outer):
+    inner = ("core", "oracles", "models", "solvers", "inputs", "estimators")
+    folders = (str(ROOT / "tests" / name) for name in inner)
+    options = ("-q", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-x")
+    done = without_outer("-m", "pytest", *options, *folders)
+    assert done.returncode == 0, done.stdout[-3000:]
+    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", done.stdout)}
+    assert counts["passed"] > 2 * counts.get("skipped", 0), counts
 
 
 TIDY = {

@@ -124,6 +124,7 @@ def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path
     compare("a  1.0\n", "a 1")
     assert not is_missing("import re, numpy.linalg\nfrom .x import y")
     assert not is_missing("import no_such_package")  # that is a mistake of the page
+    assert not is_missing("def f():\n    import pystruct")
     missing = importlib.util.find_spec("pystruct") is None
     assert is_missing("from pystruct.models import ChainCRF") == missing
 

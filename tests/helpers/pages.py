@@ -18,10 +18,10 @@ TIME = re.compile(rf"{NUMBER.pattern} (?:s|ms|MB)\b")
 
 
 def is_missing(code):
-    """Return whether a block imports a package of `OTHERS` that is not installed."""
-    imports = [n for n in ast.walk(ast.parse(code)) if isinstance(n, (ast.Import, ast.ImportFrom))]
-    names = {a.name for n in imports if isinstance(n, ast.Import) for a in n.names}
-    names |= {n.module for n in imports if isinstance(n, ast.ImportFrom) and n.module}
+    """Return whether a block imports, at its top, a package of `OTHERS` that is not installed."""
+    body = ast.parse(code).body
+    names = {alias.name for n in body if isinstance(n, ast.Import) for alias in n.names}
+    names |= {n.module for n in body if isinstance(n, ast.ImportFrom) and n.module}
     packages = {name.partition(".")[0] for name in names} & OTHERS
     return not all(map(importlib.util.find_spec, packages))
 

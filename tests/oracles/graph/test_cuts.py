@@ -52,7 +52,7 @@ def test_no_cut_improves(moves):
                 assert exhaustive(nodes + allowed, edges, tables)[1] <= value + 1e-9
     table = -((np.arange(3)[:, None] - np.arange(3)) ** 2.0)
     if moves == "expansion":
-        with pytest.raises(ValueError, match="edge 0 between the nodes 0 and 1 cannot be represen"):
+        with pytest.raises(ValueError, match="edge 0 between the nodes 0 and 1 cannot be"):
             expansion([[0, 0, 9], [9, 0, 0]], [[0, 1]], table)
         # from equal states no single expansion reaches the better labelling 1, 2 of this table
         table = np.array([[0.0, 0, 0], [0, 0, -0.5], [0, -0.5, 0]])

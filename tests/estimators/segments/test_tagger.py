@@ -162,6 +162,9 @@ def test_empty_sequences_and_what_changed():
     assert lists.predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]
     assert model.predict_topk(X[:1], 2)[0].shape == (2, len(X[0]))
     assert lists.predict_topk(X[:1], 2)[0].shape == (2,)
+    # of a token there are as many labellings as labels that may stand alone
+    alone, more = (model.predict_topk([X[0][:1]], k)[0] for k in (50, 99))
+    assert len(alone) == len(more) > 2 and len(np.unique(alone)) == len(alone)
     for change, told in (({"max_length": 4}, "max_length"), ({"loss": "hamming_sum"}, "the loss"),
                          ({"lengths": False}, "the weights")):  # fmt: skip
         with pytest.raises(ValueError, match=f"{told} changed"):

@@ -289,14 +289,17 @@ def image_ways(model):
     """Return the ways of labelling nodes of graphs, this package's by a model of neighbours."""
     return ways(
         ("sskit", Way("sskit", estimator(model))),
-        ("logistic regression", Way("logistic regression", node(scaled(LogisticRegression)))),
-        ("LinearSVC", Way("LinearSVC", node(scaled(LinearSVC, random_state=0)))),
+        (
+            "logistic regression",
+            Way("logistic regression", node(plain(LogisticRegression, max_iter=300))),
+        ),
+        ("LinearSVC", Way("LinearSVC", node(plain(LinearSVC, random_state=0)))),
         ("SVC", Way("SVC", node(svc))),
         ("xgboost", Way("xgboost", node(xgboost), module="xgboost")),
         tuned={
             "sskit": {"factor": TENTHS},
             "logistic regression": {"C": TENTHS},
-            "xgboost": {"max_depth": DEPTHS},
+            "LinearSVC": {"C": TENTHS},
         },
     )
 

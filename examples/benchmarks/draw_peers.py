@@ -505,6 +505,12 @@ def write_ahead(results):
     return "\n\n".join(parts) + "\n"
 
 
+def write_versions(found):
+    """Return a paragraph on the machine, the day and the versions."""
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    return f"Measured on {found['machine']}, {found['date']}, with {versions}.\n"
+
+
 def main(arguments=None):
     """Draw all figures and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -513,7 +519,8 @@ def main(arguments=None):
     parser.add_argument("--kind", default="svg", help="of the files of figures")
     parser.add_argument("--without-front", action="store_true")
     options = parser.parse_args(arguments)
-    results = json.loads(options.results.read_text())["results"]
+    found = json.loads(options.results.read_text())
+    results = found["results"]
     pictures, pages = options.out / "_static" / "benchmarks", options.out / "reference"
     pictures.mkdir(parents=True, exist_ok=True)
     pages.mkdir(parents=True, exist_ok=True)
@@ -532,6 +539,7 @@ def main(arguments=None):
             small = {"optimize": True, "compress_level": 9}
             figure.savefig(options.out / "_static" / "front.png", dpi=130, pil_kwargs=small)
     (pages / "benchmarks_peers_tables.inc").write_text(write_tables(results))
+    (pages / "benchmarks_peers_versions.inc").write_text(write_versions(found))
     (pages / "benchmarks_peers_ahead.inc").write_text(write_ahead(results))
 
 

@@ -53,7 +53,7 @@ def record(subject, way, tiny):
 
 
 def in_process(subject, way, options):
-    """Return the same, measured in a process of its own."""
+    """Return the same, measured in a process of its own, or None where that failed."""
     command = [sys.executable, __file__, "--run", subject, way] + ["--tiny"] * options.tiny
     # data are read, and what is measured predicts, too
     allowed = options.cap + 120.0
@@ -67,7 +67,8 @@ def in_process(subject, way, options):
         more = {"title": known.title, "package": package, "stopped_after": options.cap}
         return {"subject": subject, "way": way} | more
     if done.returncode:
-        raise RuntimeError(f"{subject}, {way}: {done.stderr.strip().splitlines()[-1]}")
+        print(done.stderr, file=sys.stderr)
+        return None
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -153,6 +154,8 @@ def main(arguments=None):
                 found = record(subject, way, options.tiny)
             else:
                 found = in_process(subject, way, options)
+            if found is None:
+                continue  # the others can be measured; the next run tries again
             results[subject, way] = found
             print(line(found), flush=True)
             save(options.results, results, options)

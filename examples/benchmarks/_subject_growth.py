@@ -146,7 +146,7 @@ def by_workers(way, data):
     for n_workers in (1, 2):
         cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster) as client:
-            points.append([n_workers, alternating([lambda c=client: way.train(data, c)], 2)[0]])
+            points.append([n_workers, alternating([lambda c=client: way.train(data, c)], 1)[0]])
     return {"package": way.package, "points": points}
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from _subject_sequences import EXAMPLE
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from peers import SUBJECTS
 
 DOC = Path(__file__).resolve().parents[2] / "doc"
 # Colours that people tell apart who see few colours, and a marker for each package.
@@ -95,7 +96,7 @@ def panel(axis, points, ylabel, late=(), larger=True):
             ms=9 if package in ("sskit", "xgboost") else 6.5,
             zorder=4 if package == "sskit" else 3,
         )
-    axis.margins(x=0.14, y=0.13)
+    axis.margins(x=0.17, y=0.13)
     plain_numbers(axis.xaxis)
     axis.set_xlabel("processor seconds of training")
     axis.set_ylabel(ylabel)
@@ -161,7 +162,7 @@ def label(axis, points, figure):
                 box = Text.get_window_extent(text, renderer).padded(unit)
                 clear = not any(box.overlaps(other) for other in boxes)
                 clear &= not any(box.padded(3.5 * unit).contains(*place) for place in taken)
-                inside = frame.padded(2 * unit)
+                inside = frame.padded(-2 * unit)
                 clear &= inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1)
                 if clear:
                     best = box
@@ -323,7 +324,7 @@ def draw_front(results):
         points, measure = quality_points(results, subject)
         axis.set_title(f"{FRONT[subject]}: {source(results, subject).splitlines()[0]}")
         # the panels of the page have all ways
-        points = [p for p in points if p[1] != "torch CRF"]
+        points = [p for p in points if p[1] != "torch CRF" and p[0] != "sskit, DictVectorizer"]
         panel(axis, points, measure)
     strip = bottom.subplots(1, 4, width_ratios=(1.5, 1, 1, 0.85))
     for axis in strip:
@@ -462,6 +463,9 @@ def write_tables(results):
     return "\n\n".join(parts) + "\n"
 
 
+MORE = (("log_loss", "log-loss", 3), ("microseconds", "microseconds of one request", 2))
+
+
 def write_ahead(results):
     """Return the lists of what is better than every way of this package, or faster and no better.
 
@@ -492,6 +496,19 @@ def write_ahead(results):
                 better.append(found)
             elif seconds < min(points[o["way"]][1] for o in own if points[o["way"]][0] >= score):
                 faster.append(found)
+    for name, words, digits in MORE:
+        for subject in dict.fromkeys(r["subject"] for r in results if name in r):
+            rows = [r for r in finished(results, subject) if name in r]
+            own = [r for r in rows if r["package"] == "sskit"]
+            if not own:
+                continue
+            best = min(own, key=lambda r, name=name: r[name])
+            cells = {r["way"]: f"{r['way']} {number(r[name], digits)}" for r in [*rows]}
+            for r in rows:
+                if r["package"] != "sskit" and r[name] < best[name]:
+                    title = f"{rows[0]['title']}, {words}"
+                    better.append((title, rows[0]["title"], words, cells[r["way"]],
+                                   cells[best["way"]]))  # fmt: skip
     parts = []
     titles = "Better than every way of sskit:", "Faster, and no better than sskit:"
     for title, found in zip(titles, (better, faster), strict=True):
@@ -506,9 +523,16 @@ def write_ahead(results):
 
 
 def write_versions(found):
-    """Return a paragraph on the machine, the day and the versions."""
+    """Return paragraphs on the machine, the day and the versions, and on what was not measured."""
+    there = {(r["subject"], r["way"]) for r in found["results"]}
+    missing = {
+        subject: [way for way in known.ways if (subject, way) not in there]
+        for subject, known in SUBJECTS.items()
+    }
+    lines = [f"- {name}: {'; '.join(ways)}" for name, ways in missing.items() if ways]
+    more = "\nNot measured, though the script can:\n\n" + "\n".join(lines) + "\n" if lines else ""
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
-    return f"Measured on {found['machine']}, {found['date']}, with {versions}.\n"
+    return f"Measured on {found['machine']}, {found['date']}, with {versions}.\n{more}"
 
 
 def main(arguments=None):

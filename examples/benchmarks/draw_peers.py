@@ -275,9 +275,9 @@ def draw_growth(results):
     subjects = list(dict.fromkeys(r["subject"] for r in results if "points" in r))
     if not subjects:
         return None
-    figure, axes = plt.subplots(
-        2, 3, figsize=(1.25 * SIZE[0], 5.6), layout="constrained", squeeze=False
-    )
+    n_rows = len(subjects) // 3 + 1  # with room for the names
+    size = (1.25 * SIZE[0], 2.8 * n_rows)
+    figure, axes = plt.subplots(n_rows, 3, figsize=size, layout="constrained", squeeze=False)
     axes = axes.ravel()
     for axis in axes[len(subjects) :]:
         axis.axis("off")
@@ -509,6 +509,16 @@ def write_ahead(results):
                     title = f"{rows[0]['title']}, {words}"
                     better.append((title, rows[0]["title"], words, cells[r["way"]],
                                    cells[best["way"]]))  # fmt: skip
+    for subject in ("growth_n", "growth_T", "growth_K"):
+        rows = {r["way"]: r for r in results if r["subject"] == subject}
+        own = dict(rows.pop("sskit")["points"]) if "sskit" in rows else {}
+        for r in rows.values():
+            last = max((x for x, _ in r["points"] if x in own), default=None)
+            if last is not None and dict(r["points"])[last] < own[last]:
+                title = f"{last:,g} {r['title']}"
+                seconds = dict(r["points"])[last]
+                told = f"{r['way']} {number(seconds, 2)} s", f"sskit {number(own[last], 2)} s"
+                faster.append((title, title, "time alone", *told))
     parts = []
     titles = "Better than every way of sskit:", "Faster, and no better than sskit:"
     for title, found in zip(titles, (better, faster), strict=True):

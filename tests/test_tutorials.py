@@ -82,8 +82,12 @@ PAGES = [
         for files in (tag_text, address_parser, segment_images, large_data)
     ),
 ]
+# What threads of Dask say while a busy machine closes a cluster is not about the page.
+CLOSING = ("PytestUnhandledThreadExceptionWarning", "PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.filterwarnings(*(f"ignore::pytest.{name}" for name in CLOSING))
+@pytest.mark.filterwarnings("ignore:::distributed")
 @pytest.mark.parametrize("files", PAGES)
 def test_tutorial(files, monkeypatch, tmp_path):
     """From top to bottom, in a folder with no other files than those that the page names."""

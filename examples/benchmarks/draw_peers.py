@@ -275,8 +275,8 @@ def draw_growth(results):
     subjects = list(dict.fromkeys(r["subject"] for r in results if "points" in r))
     if not subjects:
         return None
-    n_rows = len(subjects) // 3 + 1  # with room for the names
-    size = (1.25 * SIZE[0], 2.8 * n_rows)
+    n_rows = -(-len(subjects) // 3)
+    size = (1.25 * SIZE[0], 3.0 * n_rows + 0.3)
     figure, axes = plt.subplots(n_rows, 3, figsize=size, layout="constrained", squeeze=False)
     axes = axes.ravel()
     for axis in axes[len(subjects) :]:
@@ -306,8 +306,7 @@ def draw_growth(results):
     for axis in axes:
         for handle, name in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
-    axes[-1].legend(handles.values(), handles.keys(), loc="center", fontsize=9)
-    axes[-1].axis("off")
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6)
     return figure
 
 

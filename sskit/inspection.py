@@ -1,11 +1,13 @@
 """Weights by name and explanations, of pipelines too."""
 
 from contextlib import suppress
+from numbers import Integral
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 from sskit._inside import fitted_with, unwrap
-from sskit._labels import is_same
+from sskit._labels import SETS, is_same
 from sskit.metrics import token_accuracy_score
 
 __all__ = ["errors_frame", "explain", "weights_frame"]
@@ -131,7 +133,7 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
     X : list of n_samples
         As the estimator takes them.
     y : sequence of n_samples label sequences (T_i,)
-        The true labels.
+        The true labels; of a set of labels each is right.
     top : int, default=20
         How many errors are listed. None lists all.
     n_reasons : int, default=3
@@ -146,7 +148,8 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
         confidence and reasons. The confidence is the probability of the predicted label where the
         estimator has ``predict_proba``, else how much its max-marginal exceeds that of the true
         label. The reasons are what contributes most to the predicted label against the true one,
-        see `explain`; against the strongest rival where the estimator never saw the true label.
+        see `explain`; against the strongest rival where the estimator never saw the true label,
+        and then a confidence that is no probability is inf.
 
     Raises
     ------
@@ -172,6 +175,9 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
 
     model, given = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, None)
+    if top is not None:
+        check_scalar(top, "top", Integral, min_val=0)
+    check_scalar(n_reasons, "n_reasons", Integral, min_val=0)
     y_pred, ignored = estimator.predict(X), getattr(model, "ignore_label", None)
     token_accuracy_score(y, y_pred, ignore_label=ignored)  # an error names what does not fit
     calibrated = hasattr(estimator, "predict_proba")
@@ -179,16 +185,18 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
     classes, rows = model.classes_.tolist(), []
     for i, labels in enumerate(y_pred):
         for t, (true, label) in enumerate(zip(y[i], labels.tolist(), strict=True)):
-            if any(is_same(true, right) for right in (label, ignored)):
+            rights = [*true] if isinstance(true, SETS) else [true]
+            if any(is_same(one, right) for one in rights for right in (label, ignored)):
                 continue
-            known = [k for k, one in enumerate(classes) if is_same(one, true)]
+            known = [k for k, one in enumerate(classes) if any(is_same(one, r) for r in rights)]
+            best = max(known, key=scores[i][t].__getitem__, default=None)
             confidence = scores[i][t][classes.index(label)]
             if not calibrated:
-                confidence -= scores[i][t][known[0]] if known else -np.inf
-            rows.append((i, t, true, label, float(confidence), bool(known)))
+                confidence -= -np.inf if best is None else scores[i][t][best]
+            rival = None if best is None else classes[best]
+            rows.append((i, t, true, label, float(confidence), rival))
     rows.sort(key=lambda row: -row[4])
-    for n, (i, t, true, label, confidence, known) in enumerate(rows[:top]):
-        rival = true if known else None
+    for n, (i, t, true, label, confidence, rival) in enumerate(rows[:top]):
         parts = model.explain(given, i, t, label=label, rival=rival, **names)
         parts = parts.sort_values("contribution", ascending=False)[:n_reasons]
         told = zip(parts["feature"], parts["kind"], parts["contribution"], strict=True)

@@ -197,10 +197,24 @@ def test_errors_of_pipelines_have_names_and_hidden_labels_are_none(pipeline):
     assert "?" not in frame["true"].tolist()
 
 
+def test_of_sets_of_labels_each_is_right(pipeline):
+    X, y = sentences()
+    truth = [[{"DET", "VERB"}, {"DET", "VERB"}, "VERB"], *y[1:]]
+    frame = errors_frame(pipeline, X, truth)
+    assert frame[["sample", "token", "predicted"]].values.tolist() == [[0, 1, "NOUN"]]
+    margins = pipeline.decision_function(X)[0][1]
+    classes = pipeline[-1].classes_.tolist()
+    rivals = [margins[classes.index(label)] for label in ("DET", "VERB")]
+    assert frame["confidence"][0] == pytest.approx(margins[classes.index("NOUN")] - max(rivals))
+
+
 def test_errors_of_what_explains_nothing(pipeline):
     X, y = sentences()
     with pytest.raises(ValueError, match=r"y_true\[1\] has"):
         errors_frame(pipeline, X[:2], [y[0], y[1][:2]])
+    for name in ("top", "n_reasons"):
+        with pytest.raises(ValueError, match=name):
+            errors_frame(pipeline, X, y, **{name: -1})
     rows = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals"):
         errors_frame(rows, [[0.0]], [0])

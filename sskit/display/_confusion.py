@@ -74,7 +74,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
             Counts spans in place of labels: those with the same tokens are compared by type, and
             others are of the type "(none)" on the other side.
         ignore_label : object, default=None
-            True labels that do not count.
+            True labels that do not count; only without a scheme.
         **options : object
             As `sklearn.metrics.ConfusionMatrixDisplay.from_predictions` takes them: labels,
             normalize, include_values, xticks_rotation, values_format, cmap, ax, colorbar, ...
@@ -89,6 +89,8 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         TypeError, ValueError
             If the labels do not fit each other or the scheme, or an option is unknown.
         """
+        if scheme is not None and ignore_label is not None:
+            raise ValueError("scheme cannot be combined with ignore_label: spans have all labels")
         if scheme is None:
             y_true, y_pred = ([np.ravel(item) for item in y] for y in (y_true, y_pred))
         true, name_of = stack_entries(y_true, name="y_true")

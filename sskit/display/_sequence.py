@@ -53,8 +53,7 @@ class SequenceText:
         for t, (word, tag) in enumerate(zip(self.words, self.tags, strict=True)):
             color = colors.get(tag.partition("-")[2] or tag, "#ffffff")
             sure = 1.0 if self.confidence is None else self.confidence[t]
-            label, title = html.escape(tag), f"{tag}, {sure:.0%}"
-            border = "#ffffff"
+            label, border = html.escape(tag), "#ffffff"
             if self.y_true is not None and self.y_true[t] != tag:
                 label = f"<s>{label}</s> <b>{html.escape(self.y_true[t])}</b>"
                 border = "#c00000"
@@ -63,7 +62,7 @@ class SequenceText:
             elif self.confidence is not None:
                 label += f" {sure:.0%}"
             blocks.append(
-                f'<span title="{html.escape(title)}" style="display:inline-block;margin:1px;'
+                f'<span title="{html.escape(tag)}" style="display:inline-block;margin:1px;'
                 f"padding:2px 5px;border-radius:4px;text-align:center;border:2px solid {border};"
                 f'background:{color};color:#202020">{html.escape(word)}'
                 f'<br><span style="font-size:70%">{label}</span></span>'

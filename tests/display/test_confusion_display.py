@@ -49,6 +49,7 @@ def test_spans_are_counted():
         (TRUE, [PRED[0][:2], *PRED[1:]], {}, r"y_true\[0\] .* y_pred\[0\]"),
         (TRUE, [["x"] * 4, *PRED[1:]], {"scheme": "bio"}, "x"),
         (TRUE, PRED, {"scheme": "bia"}, "scheme"),
+        (TRUE, PRED, {"scheme": "bio", "ignore_label": "O"}, "cannot be combined"),
     ],
 )
 def test_bad_input(y_true, y_pred, options, message):

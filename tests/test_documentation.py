@@ -1,9 +1,7 @@
 """Every public object explains itself and has a page; pages link to what there is, in our words."""
 
 import doctest
-import importlib
 import inspect
-import pkgutil
 import re
 import runpy
 from pathlib import Path
@@ -16,7 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import sskit
 from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredModel
 from sskit._public import ADDRESS
 from sskit.preprocessing import TokenTransformer
@@ -40,10 +37,8 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 def public_objects():
     """Return {dotted name: class or function}, each object once, by its shortest name."""
-    names = [module.name for module in pkgutil.iter_modules(sskit.__path__, "sskit.")]
-    public = [name for name in names if "._" not in name and name != "sskit.core"]
     found = {}
-    for module in [sskit, *map(importlib.import_module, public)]:
+    for module in runpy.run_path(str(ROOT / ".ci" / "public_names.py"))["public_modules"]():
         for name in getattr(module, "__all__", ()):
             item = getattr(module, name)
             if (inspect.isclass(item) or inspect.isroutine(item)) and item not in found.values():

@@ -139,6 +139,7 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled examples/compiled
+	$(BIN)/python .ci/check_indices.py
 	$(BIN)/codespell
 	$(BIN)/python .ci/check_words.py
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)

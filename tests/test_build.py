@@ -123,3 +123,35 @@ def test_progress():
         assert lines[:3] == shown and lines[-1] == last
         assert lines.count(shown[2]) >= 1 + 2 * (rest == wait)
         assert ("  g++ -c x.cpp" in lines) == (rest == fail)
+
+
+INDICES = """
+import cython
+
+def first(values, list names, double[::1] numbers, Py_ssize_t i):
+    return values[0], numbers[i], numbers.shape[i], values[:-1], values["a"]
+
+def unchecked(values, list names, Py_ssize_t i):
+    values[-1] = 0
+    values[i] = 1
+    return names[0]
+
+@cython.wraparound(True)
+def half_checked(values, Py_ssize_t i):
+    return values[i]
+
+@cython.boundscheck(True)
+@cython.wraparound(True)
+def checked(values, list names, Py_ssize_t i):
+    return values[-1], values[i], names[0]
+"""
+
+
+def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(tmp_path)
+    Path("indices.pyx").write_text(INDICES)
+    check = runpy.run_path(str(ROOT / ".ci" / "check_indices.py"))
+    lines = INDICES.splitlines()
+    found = [lines[line - 1].strip() for line in check["find_faults"](Path("indices.pyx"))]
+    assert found == ["values[-1] = 0", "values[i] = 1", "return names[0]", "return values[i]"]

@@ -227,6 +227,8 @@ cdef class TokenColumns:
             attribute.column = self.find(attribute.name)
         return attribute.column
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     cdef sorted_names(self):
         """Return the names of all features, sorted, and the place of each column among them."""
         cdef list waiting = [self.root], groups = [], names = []

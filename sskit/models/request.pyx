@@ -8,6 +8,7 @@ from joblib import effective_n_jobs
 
 from sskit.models.features import SPARE, take_weights
 
+cimport cython
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -223,6 +224,8 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
             excess[b.i] = request.structure.excess
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the k best labellings and their scores, out = (k, list of labels, of scores)."""
     cdef Py_ssize_t k = request.structure.prepare_k_best(out[0]), i, found = 0
@@ -251,6 +254,8 @@ def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
             request.structure.max_marginals(&b, &out[b.first, 0])
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def find_grid_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list out):
     """Write the max-marginals of blocks, arrays of three axes each."""
     cdef double[::1] theta = request.begin()
@@ -320,6 +325,8 @@ cdef class MaskedBlock:
         return score, code
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write what `find_top_k` does, by splitting what is left (Lawler 1972)."""
     cdef MaskedBlock masked = MaskedBlock(request)
@@ -378,7 +385,8 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
         the tail are expected to be, and those of edges of pairs that have their own, less those of
         the head.
     """
-    log_sums, marginals, weights, sums = out
+    cdef dict sums = out[3]
+    log_sums, marginals, weights, _ = out
     cdef FeatureMap map = request.map
     cdef double[::1] log_z = log_sums, theta = request.begin()
     cdef double[::1] room = np.empty(map.longest * map.stride + 1)
@@ -685,8 +693,7 @@ def row_scores(X, coef, n_jobs=None):
     rows = FeatureRows(X)
     n, n_scores = rows.n_rows, len(coef)
     # rows go through the processor in groups
-    offsets = np.arange(0, n + GROUP, GROUP, dtype=np.int64)
-    offsets[-1] = n
+    offsets = np.append(np.arange(0, n, GROUP, dtype=np.int64), n)
     n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
     weights = take_weights(rows, coef, SPARE)
     weights[len(weights) - SPARE :] = 0.0

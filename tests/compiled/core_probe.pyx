@@ -2,6 +2,7 @@
 
 import numpy as np
 
+cimport cython
 from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_indices
@@ -66,6 +67,8 @@ cdef class DualProbe(ProblemProbe):
         self.delta.clear()
         return dense
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     def merged(self, Py_ssize_t i):
         """Return psi of plane 0, shape (max_statistics,)."""
         cdef Block* block = &self.dual.blocks[self.block(i)]
@@ -232,6 +235,8 @@ def collect(Py_ssize_t size, terms):
     return *result, delta.n == 0 and not np.any(delta.value) and not np.any(delta.seen)
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def draw(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of a pass of at most n_steps: next(), and peek(0), peek(1) after it."""
     cdef Py_ssize_t k
@@ -242,6 +247,8 @@ def draw(Sampler sampler, Py_ssize_t n_steps):
     return order
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def draw_batch(Sampler sampler, Py_ssize_t n_steps):
     """Return the blocks of one pass, shape (n_steps,), each set aside when it has come."""
     cdef Py_ssize_t k

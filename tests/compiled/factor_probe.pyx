@@ -2,6 +2,7 @@
 
 import numpy as np
 
+cimport cython
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
@@ -190,6 +191,8 @@ def renew(FactorSweep sweep):
     sweep.search.renew()
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def fractions(LabelSweep sweep):
     """Return a copy of y, (n_blocks, n_labels)."""
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+cimport cython
 from sskit.core.checks cimport check_indices
 from sskit.solvers.simplex_qp.program cimport Step, WorkingSet
 
@@ -25,6 +26,8 @@ cdef class StepProbe(WorkingSet):
 
     cdef double[:, ::1] table        # the inner products
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     def __cinit__(self, score, weight, gram, double block_weight, double lam):
         cdef Py_ssize_t a, n = len(score)
         self.table = np.array(gram, dtype=np.float64, order="C")

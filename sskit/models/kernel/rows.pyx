@@ -733,7 +733,7 @@ def prepare_kernels(KernelRows rows, FeatureMap map, runs):
     lengths = np.arange(len(start)) - start + 1
     # of each node, where its kernels with itself and those before it are
     places = np.concatenate([[0], np.cumsum(lengths)])
-    numbers = np.empty(places[len(start)])
+    numbers = np.empty(np.sum(lengths))
     ones = np.zeros((len(start), 1))
     if marks != NULL:
         bits = np.asarray(<uint8_t[: len(start), :1]><uint8_t*>marks)

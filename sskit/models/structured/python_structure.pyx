@@ -7,6 +7,7 @@ import numpy as np
 from sskit.models.object_hashes import model_digest, sample_digests
 from sskit.models.structured.oracle_pool import OraclePool, uses_processes
 
+cimport cython
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
@@ -82,6 +83,8 @@ cdef class Plane:
         return found
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 cdef class HandleStore(PlaneStore):
     """Planes of all blocks, by handle; each stays until its last holder lets it go.
 
@@ -228,6 +231,8 @@ cdef class HandleStore(PlaneStore):
         return np.hstack([handles, planes["rest"]]).ravel()
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 cdef class PythonStructure(Structure):
     """A structure written in Python, with its samples.
 

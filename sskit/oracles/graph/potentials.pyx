@@ -7,6 +7,7 @@ import numpy as np
 from sskit.inputs.edges import check_edges
 from sskit.oracles.validation import check_table, check_truth
 
+cimport cython
 from libc.math cimport isfinite, pow
 
 
@@ -35,6 +36,8 @@ cdef int choose_oracle(
     return QPBO if n_states <= 2 and not forbids else TRWS
 
 
+@cython.boundscheck(True)
+@cython.wraparound(True)
 def choose(Py_ssize_t n_states, Topologies topologies=None, Py_ssize_t i=0, *,
            bint attractive=False, bint potts=False, bint forbids=False, double max_entries=2**14,
            double max_labellings=0):
@@ -86,6 +89,8 @@ cdef class Topologies:
         Graph i has the edges offsets[i] to offsets[i + 1] - 1.
     """
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     def __cinit__(self, n_nodes, const int32_t[:, ::1] ends, offsets):
         cdef Py_ssize_t i, n = len(n_nodes)
         cdef bytes own
@@ -107,6 +112,8 @@ cdef class Topologies:
         """Return whether a graph has no cycles."""
         return self.at(i).closing_edge() < 0
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     def arrange(self, oracles, choice, Py_ssize_t n_states):
         """Make what oracles read.
 

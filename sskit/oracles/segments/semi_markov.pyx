@@ -5,6 +5,7 @@ import numpy as np
 from sskit._numbers import as_floats
 from sskit.oracles.validation import check_allowed, check_table, count_answers, padded_rows
 
+cimport cython
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
@@ -34,6 +35,8 @@ cdef class PackedSegments:
     cdef list arrays                         # what they point to
     cdef Segmentations oracle
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     def __cinit__(self, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
                   whole=None):
         tokens = check_table(tokens, "tokens", finite=True)

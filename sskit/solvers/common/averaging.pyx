@@ -58,7 +58,7 @@ cdef class Averager:
             if n
         ]
         if len(ends) < 2:
-            return ends[0] if ends else None
+            return next(iter(ends), None)
         (v, loss), (other_v, other_loss) = ends
 
         def on_segment(fraction):

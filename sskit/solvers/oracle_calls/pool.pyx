@@ -3,6 +3,7 @@
 import numpy as np
 from joblib import effective_n_jobs
 
+cimport cython
 from libc.string cimport memcpy
 
 from sskit.core.dual cimport max_entries
@@ -437,6 +438,8 @@ cdef class PrecomputingPool(Pool):
         with gil:
             return self.precompute(answers, w)
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     cdef int precompute(self, Answers answers, const double* w) except -1:
         cdef double began
         cdef Py_ssize_t stop, k = 0

@@ -3,8 +3,10 @@
 The claim is the list of classifiers in pyproject.toml. The oldest Python gets the lowest versions
 of all dependencies (lowest.txt) and the code for compilers without vector extensions, so that one
 run of the suite tries both; the others get the newest and the release build. Interpreters are
-looked for on PATH and where pyenv, uv and conda keep theirs. One that is missing is an error,
-unless ``--missing-ok`` is given: then it is only said, at length.
+those that SSKIT_PYTHONS names (paths, separated as in PATH), then those on PATH and where pyenv, uv
+and conda keep theirs. One that is missing is an error, unless ``--missing-ok`` is given: then it is
+only said, at length. ``--given`` takes those of SSKIT_PYTHONS alone, also of versions that are not
+claimed and without the global interpreter lock.
 """
 
 import argparse
@@ -34,11 +36,12 @@ PLACES = [
         for inside in ("", "envs/*/")
     ),
 ]
-# What an interpreter says of itself; only plain CPython that can make environments will do.
+# What an interpreter says of itself; only CPython that can make environments will do.
 PROBE = """
 import ensurepip, json, sys, sysconfig, venv
-plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
-print(json.dumps([list(sys.version_info[:3]) if plain else None, sys.executable]))
+numbers = list(sys.version_info[:3]) if sys.implementation.name == "cpython" else None
+threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+print(json.dumps([numbers, sys.executable, threaded]))
 """
 SHOWN = ["numpy", "scipy", "scikit-learn", "joblib", "Cython"]
 
@@ -50,7 +53,8 @@ def claimed(text):
 
 def candidates(version, environ, home):
     """Return the paths at which an interpreter of a version may stand, links not followed."""
-    found = [
+    found = environ.get("SSKIT_PYTHONS", "").split(os.pathsep)
+    found += [
         os.path.join(folder, f"python{version}")
         for folder in environ.get("PATH", "").split(os.pathsep)
         if folder
@@ -65,7 +69,7 @@ def candidates(version, environ, home):
 
 
 def probe(path):
-    """Return the version of an interpreter as three numbers and its path, or None if it is unfit.
+    """Return (numbers of the version, path, has no lock) of an interpreter, or None if it is unfit.
 
     What stands on PATH may be the shim of a version manager that has not got this version.
     """
@@ -73,18 +77,29 @@ def probe(path):
         done = subprocess.run(
             [path, "-I", "-c", PROBE], capture_output=True, text=True, timeout=60, check=True
         )
-        numbers, executable = json.loads(done.stdout)
+        numbers, executable, threaded = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return (tuple(numbers), executable) if numbers else None
+    return (tuple(numbers), executable, threaded) if numbers else None
 
 
 def find(version, environ=os.environ, home=None):
     """Return (numbers, path) of the newest interpreter of a version, or None."""
     minor = tuple(map(int, version.split(".")))
     probed = map(probe, candidates(version, environ, home or Path.home()))
-    fit = [found for found in probed if found is not None and found[0][:2] == minor]
+    fit = [found[:2] for found in probed if found and found[0][:2] == minor and not found[2]]
     return max(fit, key=lambda found: found[0], default=None)
+
+
+def given(environ):
+    """Return a dict of the interpreters of SSKIT_PYTHONS, by their versions: 3.14, 3.14t."""
+    found = {}
+    for path in filter(None, environ.get("SSKIT_PYTHONS", "").split(os.pathsep)):
+        probed = probe(path)
+        if probed is None:
+            raise SystemExit(f"SSKIT_PYTHONS: {path} is no CPython that can make environments")
+        found["{}.{}".format(*probed[0]) + "t" * probed[2]] = probed[:2]
+    return found
 
 
 def say_missing(missing):
@@ -173,6 +188,7 @@ def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--missing-ok", action="store_true", help="go on without what is missing")
+    parser.add_argument("--given", action="store_true", help="only those of SSKIT_PYTHONS")
     parser.add_argument("--find", action="store_true", help="only look for the interpreters")
     parser.add_argument("pytest", nargs="*", help="what is handed on to pytest, after --")
     return parser.parse_args(arguments)
@@ -184,6 +200,8 @@ def main(arguments=None):
     text = (ROOT / "pyproject.toml").read_text()
     versions = claimed(text)
     interpreters = {version: find(version) for version in versions}
+    if options.given:
+        interpreters = given(os.environ)
     for version, found in interpreters.items():
         print(f"Python {version}: {found[1] if found else 'missing'}", flush=True)
     missing = [version for version, found in interpreters.items() if found is None]

@@ -74,10 +74,19 @@ def test_interpreters_are_found(tmp_path):
     # of a version manager that has not got this version; of another version; of another kind
     home, environ = tmp_path / "unfit", {"PATH": str(tmp_path / "unfit" / "bin")}
     stand_in(home / "bin" / f"python{HERE}", "false")
-    for k, said in ((1, "[[3,1,1],0]"), (2, "[null,0]")):
-        stand_in(home / f".pyenv/versions/{HERE}.{k}/bin/python", f"echo '{said}'")
-    assert len(versions.candidates(HERE, environ, home)) == 3
+    without_lock = f'[{list(sys.version_info[:3])},"a",true]'
+    for k, said in ((1, '[[3,1,1],"a",false]'), (2, '[null,"a",false]'), (3, without_lock)):
+        command = f"sh -c {shlex.quote(f'echo {shlex.quote(said)}')}"
+        stand_in(home / f".pyenv/versions/{HERE}.{k}/bin/python", command)
+    assert len(versions.candidates(HERE, environ, home)) == 4
     assert versions.find(HERE, environ, home) is None
+    # those that are named come first, and may be without the lock
+    unlocked = str(home / f".pyenv/versions/{HERE}.3/bin/python")
+    environ["SSKIT_PYTHONS"] = os.pathsep.join([sys.executable, unlocked])
+    assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
+    assert list(versions.given(environ)) == [HERE, f"{HERE}t"]
+    with pytest.raises(SystemExit, match="nowhere is no CPython"):
+        versions.given({"SSKIT_PYTHONS": "nowhere"})
 
 
 REPORT = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}"/></testsuites>'

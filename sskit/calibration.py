@@ -129,8 +129,6 @@ class CalibratedTagger(MetaEstimator):
     True
     """
 
-    __module__ = "sskit"  # which exports it
-
     estimator: object = parameter(REQUIRED, positional=True)
     method: str = parameter("matrix", StrOptions(set(METHODS)))
     cv: object = parameter(3, "cv_object", StrOptions({"prefit"}))
@@ -423,6 +421,9 @@ class CalibratedTagger(MetaEstimator):
             return self.scheme
         rules = getattr(inner_tagger(self.estimator_), "allowed_transitions", None)
         return rules if isinstance(rules, str) else "bio"
+
+
+CalibratedTagger.__module__ = "sskit"  # which exports it
 
 
 def check_tagger(estimator, prefit):

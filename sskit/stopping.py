@@ -104,8 +104,6 @@ class EarlyStopping(DelegatingEstimator):
     True
     """
 
-    __module__ = "sskit"  # which exports it
-
     estimator: object = parameter(REQUIRED, positional=True)
     scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
     validation_fraction: float = parameter(0.1, FRACTION)
@@ -189,6 +187,9 @@ class EarlyStopping(DelegatingEstimator):
         given = {name: _safe_indexing(values, train) for name, values in given.items()}
         held = _safe_split(self.estimator, X, y, held_out)
         return given | {"X": X_train, "y": y_train}, held, held_out
+
+
+EarlyStopping.__module__ = "sskit"  # which exports it
 
 
 class HeldOutWatch:

@@ -121,8 +121,8 @@ MAX_COMPILED_LINES = 600
 MAX_STEMS = 16
 DIRECTIVE = re.compile(
     r"^\s*#\s*(cython|distutils)\s*:"
-    r"|cython\.(boundscheck|wraparound|initializedcheck|nonecheck|cdivision|language_level"
-    r"|embedsignature|freethreading_compatible|overflowcheck|profile|linetrace)\b",
+    r"|cython\.((boundscheck|wraparound)\b(?!\(True\))|(initializedcheck|nonecheck|cdivision"
+    r"|language_level|embedsignature|freethreading_compatible|overflowcheck|profile|linetrace)\b)",
     re.MULTILINE,
 )
 
@@ -263,8 +263,8 @@ def large_ones(package):
 def odd_files(package):
     """Generated sources (ours are headers only), and files with directives of their own.
 
-    Settings of the compiler are those of setup.py, which does not know NumPy's headers. And only
-    one file imports PyMaxflow.
+    Settings of the compiler are those of setup.py, which does not know NumPy's headers; but where
+    Python objects are indexed, checks are switched on. And only one file imports PyMaxflow.
     """
     yield from sources(package, ".c", ".cpp", ".cxx")
     code = sources(package, ".py", ".pyx", ".pxd")

@@ -65,8 +65,6 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
     """
 
-    __module__ = "sskit.preprocessing"  # which exports it
-
     min_count: int = parameter(1, AT_LEAST_ONE)
     dtype: object = parameter(
         np.float64, Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})
@@ -198,6 +196,9 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
             check_is_fitted(self, "feature_names_")
             columns = self._columns = TokenColumns(self.feature_names_, "=")
         return columns
+
+
+TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
 
 
 def _ragged(rows, sentences, kind=RaggedArray):

@@ -114,6 +114,8 @@ def check_in_a_process(every, names):
     run = subprocess.run(
         command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=900
     )
+    if "minimum cuts need PyMaxflow" in run.stderr:
+        pytest.skip("minimum cuts need PyMaxflow, which is not installed")
     # a crash leaves the change that it came from in the last line
     assert run.returncode == 0, (run.stdout[-3000:], run.stderr[-3000:])
 

@@ -61,10 +61,12 @@ cdef class StateBlocks:
     Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
     is a number times ||d||^2 where d sums to zero. So the dual variables of a block are a
     simplex, and the dual objective over it, the other blocks fixed, is maximised by a Euclidean
-    projection onto this simplex.
+    projection onto this simplex. Where labellings are sets of wrong states, all of one weight, that
+    is the largest weight of a wrong state in a mix.
     """
 
     cdef readonly Py_ssize_t n_states
+    cdef double most                         # the largest weight of a wrong state, or 0: one
 
     # the state that is the truth
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil

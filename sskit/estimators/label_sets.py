@@ -72,6 +72,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
     loss: str = parameter("hamming_sum", StrOptions({"hamming", "hamming_sum"}))
     label_weight: object = parameter(None, "array-like", None)
     fit_intercept: bool = parameter(True, "boolean")
+    _n_asked = 200
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -102,6 +103,11 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
+
+    def _different(self, labels):
+        """Return the set of different sets of labels."""
+        labels = labels.toarray() if hasattr(labels, "toarray") else np.asarray(labels)
+        return set(map(tuple, labels.tolist())) if labels.ndim == 2 else set(labels.tolist())
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""

@@ -1,4 +1,4 @@
-"""Multiclass classification (Crammer, Singer 2001), with hidden components and kernels."""
+"""Multiclass classification of rows, with hidden components and kernels."""
 
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import StandardizeMixin
+from sskit.estimators.base.columns import ColumnSums, StandardizeMixin
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -30,7 +30,7 @@ from sskit.estimators.base.kernels import (
 )
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import Labels, TrainingData, WeightSums
+from sskit.estimators.base.summary import ByClass, Labels, TrainingData, WeightSums
 from sskit.estimators.base.weights import (
     check_scores,
     default_lam,
@@ -47,20 +47,25 @@ from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 
+SURROGATES = "weston_watkins", "crammer_singer"
+# Of more classes "auto" takes the largest of their hinges.
+MOST_SUMMED = 32
+
 
 @parameters
 class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, OnlineEstimator):
-    r"""Classification of rows with the multiclass hinge loss.
+    r"""Classification of rows with a multiclass hinge loss.
 
     Minimises, with c_i proportional to the sample weights,
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2
-        + \sum_i c_i \max_k \{[k \ne y_i] + \langle w_k - w_{y_i}, x_i \rangle\}
+        + \sum_i c_i \, \frac{1}{K - 1} \sum_{k \ne y_i} \max \{0, 1 + \langle w_k - w_{y_i}, x_i \rangle\}
 
-    and proves how close it came; `loss` may set other costs than :math:`[k \ne y_i]`. With a
-    kernel, :math:`\langle w_k, x \rangle` is a function in its space. Classes may have several
-    components: the score of a class is then that of its best component, and the convex-concave
-    procedure alternates between completing the truth and training.
+    over K classes, or with the largest of these hinges in place of their mean (see `surrogate`),
+    and proves how close it came; `loss` may set other costs than 1. With a kernel,
+    :math:`\langle w_k, x \rangle` is a function in its space. Classes may have several components:
+    the score of a class is then that of its best component, and the convex-concave procedure
+    alternates between completing the truth and training.
 
     Rows have no structure to exploit: on some tables logistic regression is a little better; see
     the benchmarks.
@@ -92,16 +97,22 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         predicted one (column), in the order of ``classes_``, a dict of dicts by class, ``{true:
         {predicted: cost}}``, in which missing costs are 1. Costs are non-negative, and zero
         between a class and itself.
+    surrogate : {"auto", "weston_watkins", "crammer_singer"}, default="auto"
+        How the hinges of the wrong classes count: their mean, or the largest. Where classes overlap
+        so much that none has half of the rows of a region, the largest one cannot tell the likeliest
+        class, the mean can. "auto" is the mean for up to 32 classes, and the largest for more, with
+        a kernel, with components, or under slack rescaling. For two classes both are the same.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
-        stay in the units of X, but the weights of the scaled columns are regularised. True scales
-        sparse columns too, without centring them; columns are also not centred without an
-        intercept, or if `bounds` has one for it. With a kernel and in `partial_fit` columns are
-        not changed. The fit uses a scaled copy, which for a memory-mapped array is a temporary
-        file.
+        units nor their offsets matter. Sparse rows of which at least half of the entries are stored
+        are treated as dense ones are; the columns of others are divided by their largest absolute
+        values, unless "auto" finds that all rows have the same norm, as those of documents often
+        have. ``coef_`` and ``intercept_`` stay in the units of X, but the weights of the scaled
+        columns are regularised. Columns are not centred without an intercept, or if `bounds` has
+        one for it that may bind, and not changed with a kernel. In `partial_fit` all rows so far
+        count. The fit uses a scaled copy, which for a memory-mapped array is a temporary file.
     class_weight : dict or "balanced", default=None
         Factors of the sample weights by class, 1 for classes that a dict omits; a dict may name
         other classes too. "balanced" gives all classes equal weight.
@@ -178,6 +189,9 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         The kernel, a callable of two matrices of rows.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    feature_scale_ : ndarray of shape (n_features,)
+        Without a kernel: by what the columns were divided for the fit, so that ``coef_ *
+        feature_scale_`` are weights of columns of the same size; ones if they were not scaled.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -223,6 +237,11 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     Crammer, Singer (2001). On the algorithmic implementation of multiclass kernel-based vector
     machines. JMLR 2.
 
+    Weston, Watkins (1999). Support vector machines for multi-class pattern recognition. ESANN.
+
+    Dogan, Glasmachers, Igel (2016). A unified view on multi-class support vector classification.
+    JMLR 17.
+
     Yu, Joachims (2009). Learning structural SVMs with latent variables. ICML (algorithm 1).
 
     Examples
@@ -239,10 +258,13 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
 
     steps: str = parameter("auto", StrOptions({"auto", "fw", "pairwise", "away", "projection"}))
     loss: object = parameter("zero_one", StrOptions({"zero_one"}), "array-like", dict)
+    surrogate: str = parameter("auto", StrOptions({"auto", *SURROGATES}))
     fit_intercept: bool = parameter(True, "boolean")
     class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
     n_components: object = parameter(1, AT_LEAST_ONE, dict)
     n_init: int = parameter(1, AT_LEAST_ONE)
+
+    _n_asked = 1000
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -283,26 +305,59 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         check_classification_targets(target)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
         known = PartialLabels(*np.unique(target, return_inverse=True))
-        # refuses features that are too large, whatever lam
-        scale = None if is_kernel(self) else row_scale(data, weight)
         labels = Labels.of(known.classes, known.labels)
         if self.class_weight is not None:
             # what factors of the classes, which come with the labels of all parts, multiply
             n_samples, weights = len(target), WeightSums.of(len(target), weight)
             c = weights.block_weights(n_samples, weight) if weights.largest else None
             labels = labels._replace(fractions=np.bincount(known.labels, c, len(known.classes)))
+        # refuses features that are too large, whatever lam
+        scale = None if is_kernel(self) else self._by_class(row_scale, data, known, weight)
         return TrainingData(data, known, weight, columns, scale, {"labels": labels})
+
+    def _different(self, labels):
+        """Return the set of different classes."""
+        return set(np.asarray(labels).ravel().tolist())
+
+    def _by_class(self, sums_of, data, known, weight):
+        """Return sums over rows, of each class if classes have weights."""
+        if self.class_weight is None:
+            return sums_of(data, weight)
+        found = ByClass()
+        for k, label in enumerate(known.classes.tolist()):
+            rows = np.flatnonzero(known.labels == k)
+            found[label] = sums_of(data[rows], None if weight is None else weight[rows])
+        return found
+
+    def _column_sums(self, data, weight, checked):
+        """Return the sums of the columns of rows, of each class if classes have weights."""
+        sums_of = partial(ColumnSums.of, room=self._room())
+        return self._by_class(sums_of, data, checked.known, weight)
+
+    def _factors(self, labels):
+        """Return the weights of classes, of which those without any rows that count have 1."""
+        weighed = labels.fractions > 0
+        factors = np.ones(len(weighed))
+        some = labels.values[weighed], labels.fractions[weighed]
+        factors[weighed] = class_factors(self.class_weight, *some)
+        return factors
 
     def _complete(self, summary):
         """Return a merged summary with the weights of the classes among those of the samples."""
-        classes, counts, fractions = summary.labels
-        if len(classes) < 2:
-            raise ValueError(f"y must have at least 2 classes, got 1 class: {classes[0]}")
-        cost_table(self.loss, classes)
+        labels, columns, scale = summary.labels, summary.columns, summary.scale
+        if len(labels.values) < 2:
+            raise ValueError(f"y must have at least 2 classes, got 1 class: {labels.values[0]}")
+        cost_table(self.loss, labels.values)
         if self.class_weight is None:
             return summary
-        factors = class_factors(self.class_weight, classes, counts)
-        summary = replace(summary, weights=summary.weights.times_factors(factors, fractions))
+        factors = self._factors(labels)
+        by_label = dict(zip(labels.values.tolist(), factors.tolist(), strict=True))
+        summary = replace(
+            summary,
+            weights=summary.weights.times_factors(factors, labels.fractions),
+            columns=None if columns is None else columns.total(by_label),
+            scale=None if scale is None else scale.total(by_label),
+        )
         summary.check()
         return summary
 
@@ -312,8 +367,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         classes, n_features = summary.labels.values, summary.n_features
         labels = summary.labels.renumber(known.classes, known.labels)
         if self.class_weight is not None:
-            factors = class_factors(self.class_weight, classes, summary.labels.counts)
-            weight = factors[labels] * (1.0 if weight is None else weight)
+            weight = self._factors(summary.labels)[labels] * (1.0 if weight is None else weight)
         shared = {"classes_": classes, "n_features_in_": n_features} | columns.attributes()
         block_weight = summary.weights.block_weights(len(labels), weight)
         table, n_scores = cost_table(self.loss, classes), len(classes)
@@ -333,7 +387,13 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
                 # only the class counts
                 table = states.of_pairs(1.0 - np.eye(len(classes)) if table is None else table)
                 shared["component_labels_"] = classes[states.labels]
-            model = MulticlassModel(n_features, n_scores, self.fit_intercept)
+            sums = self.surrogate == "weston_watkins" or (
+                self.surrogate == "auto"
+                and 2 < n_scores <= MOST_SUMMED
+                and not states.hidden
+                and self.rescaling == "margin"
+            )
+            model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
             task = model.bind(data, truth, block_weight, table), scaled_lam(summary)
             if states.hidden:
                 given = states.known(labels, None), None, block_weight

@@ -67,15 +67,16 @@ def step(estimator, X, y, classes, sample_weight, **further):
     if last is not None:
         check_features(estimator, X, summary)
     summary = with_all_labels(summary, classes, last, checked)
-    # columns are not scaled by what few samples have
-    summary = replace(estimator._agree([summary]), columns=None)
+    summary = estimator._running_columns(estimator._agree([summary]), last)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:
         factors = np.sqrt(scale[-1] / scale[:-1])
-        summary = replace(summary, columns=Columns(None, factors))
+        columns = summary.columns or Columns(None, np.ones(len(factors)))
+        columns = replace(columns, factor=columns.factor * factors)
+        summary = replace(summary, columns=columns)
     task = estimator._bind_scaled(checked, summary)
     lam = scale[-1] * resolved_lam(estimator, task.default_lam)
     if last is None:

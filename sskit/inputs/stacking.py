@@ -257,6 +257,10 @@ class FeatureScale:
         rows, weight = self.rows + other.rows, self.weight + other.weight
         return FeatureScale(self.squares + other.squares, rows, weight)
 
+    def weighted(self, factor):
+        """Return the sums with all weights multiplied by a factor."""
+        return FeatureScale(factor * self.squares, factor * self.rows, factor * self.weight)
+
     def of_norm(self, mean):
         """Return what this would be if rows had another mean squared norm."""
         return replace(self, squares=mean * self.rows)

@@ -7,7 +7,7 @@ from sskit.models.features import FeatureRows, no_features, ones
 from sskit.models.kernel.rows import KernelExpansion
 from sskit.models.kernel.space import KernelSupport, diagonal, kernel_rows
 from sskit.models.layout import WeightLayout
-from sskit.models.structure import NodeLoss, StateStructure, StructuredProblem
+from sskit.models.structure import NodeLoss, StateStructure, StructuredProblem, WrongStatesStructure
 
 
 class MulticlassModel:
@@ -21,14 +21,18 @@ class MulticlassModel:
         Number of classes K.
     intercept : bool
         Whether there is a constant feature, regularised as the others are.
+    sums : bool, default=False
+        Whether the hinges of all wrong classes add up (Weston, Watkins 1999), or else the largest
+        of them counts.
     """
 
-    def __init__(self, n_features, n_classes, intercept):
+    def __init__(self, n_features, n_classes, intercept, sums=False):
         shapes = {"coef": (n_classes, n_features)}
         if intercept:
             shapes["intercept"] = (n_classes,)
         self.n_classes = n_classes
         self.intercept = intercept
+        self.structure = (WrongStatesStructure if sums else StateStructure)(n_classes)
         self.layout = WeightLayout(**shapes)
 
     def bind(self, X, labels, block_weight, table=None):
@@ -59,7 +63,7 @@ class MulticlassModel:
 
     def _problem(self, map, labels, block_weight, table):
         loss = NodeLoss(labels.astype(np.int32), np.ones(len(labels)), self.n_classes, table)
-        return StructuredProblem(map, StateStructure(self.n_classes), loss, block_weight)
+        return StructuredProblem(map, self.structure, loss, block_weight)
 
 
 class KernelMulticlassModel(MulticlassModel):
@@ -82,6 +86,7 @@ class KernelMulticlassModel(MulticlassModel):
         shapes = {"intercept": (n_classes,)} if intercept else {}
         self.kernel = kernel
         self.n_classes = n_classes
+        self.structure = StateStructure(n_classes)
         self.intercept = intercept
         self.layout = WeightLayout(
             **shapes, values=(n_classes, n_rows), dual_coef=(n_classes, n_rows)

@@ -575,6 +575,88 @@ cdef class StateStructure(Structure):
         return None if problem.loss.has_sets else SingleStates(problem)
 
 
+cdef class WrongStatesStructure(StateStructure):
+    """Sets of wrong states of a block, which is one node: the sum of their hinges.
+
+    A code has a one for each state that is in the set; the truth is the empty set. Statistics and
+    losses of a set are sums over its states, divided by the number of wrong states there are, so
+    that losses are at most those of a single state.
+
+    Parameters
+    ----------
+    n_states : int
+        Number of states.
+
+    References
+    ----------
+    Weston, Watkins (1999). Support vector machines for multi-class pattern recognition. ESANN.
+    """
+
+    cdef double part
+
+    def __cinit__(self, Py_ssize_t n_states):
+        self.part = 1.0 / (n_states - 1)
+        self.max_code_length = self.max_support = n_states
+
+    cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
+        return all_below(code, self.n_states, 2)
+
+    cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil:
+        return self.n_states
+
+    cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            code[k] = 0
+
+    cdef int best(
+        self, const Block* b, NodeLoss loss, double weight, int32_t* code
+    ) except -1 nogil:
+        cdef Py_ssize_t k, truth = loss.truth[b.first]
+        for k in range(self.n_states):
+            code[k] = k != truth and (
+                weight * loss.at(b.first, k) + b.theta[k] - b.theta[truth] > 0.0
+            )
+        return 0
+
+    cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double total = 0.0
+        for k in range(self.n_states):
+            if code[k]:
+                total += loss.at(b.first, k)
+        return self.part * total
+
+    cdef Py_ssize_t plane(
+        self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
+        double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t k, n = 0
+        for k in range(self.n_states):
+            if code[k] and k != truth[0]:
+                index[n], value[n], n = <int32_t>k, -self.part, n + 1
+        if n:
+            index[n], value[n], n = truth[0], self.part * n, n + 1
+        return n
+
+    cdef Py_ssize_t candidates(
+        self, const Block* b, NodeLoss loss, double* h, double* g
+    ) except -1 nogil:
+        return Structure.candidates(self, b, loss, h, g)
+
+    def n_candidates(self, loss):
+        """Return 0: there are none for slack rescaling."""
+        return 0
+
+    def digest(self):
+        """Return what distinguishes structures."""
+        return {"the model": "multiclass, sums over wrong classes"}
+
+    def state_blocks(self, problem):
+        """Return the blocks as sets of wrong states."""
+        return SingleStates(problem, self.part)
+
+
 cdef class SingleStates(StateBlocks):
     """One state a block, of which all wrong ones cost the same.
 
@@ -582,12 +664,14 @@ cdef class SingleStates(StateBlocks):
     ----------
     problem : StructuredProblem
         Of a `StateStructure`.
+    most : float, default=0.0
+        The largest weight of a wrong state in a mix, where labellings are sets of them.
     """
 
     cdef StructuredProblem problem
 
-    def __cinit__(self, StructuredProblem problem not None):
-        self.problem = problem
+    def __cinit__(self, StructuredProblem problem not None, double most=0.0):
+        self.problem, self.most = problem, most
         self.n_states = problem.loss.n_states
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:

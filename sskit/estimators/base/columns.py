@@ -1,5 +1,6 @@
 """Columns of features, centred and scaled inside a fit, with weights in the user's units."""
 
+import os
 import tempfile
 import warnings
 from dataclasses import dataclass, replace
@@ -16,6 +17,13 @@ from sskit.models.features import float64_blocks, is_mapped
 # A column with more than this fraction of the squared norm of all leaves the others without effect.
 NEARLY_ALL = 0.99
 ENTRIES_AT_ONCE = 1 << 18
+# Sparse rows of which this fraction of the entries is stored are dense in fact.
+DENSE = 0.5
+# Rows whose norms differ by no more than this fraction have been normalised.
+EQUAL_NORMS = 1e-3
+# A bound on the intercept does not bind if it is so many times larger than the means of the columns,
+# which centring adds up in it.
+FAR = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +36,16 @@ class Columns:
         Weighted means; None where columns are not centred.
     factor : ndarray of shape (n_features,)
         Positive.
-    n_varying : int, default=0
-        How many columns are not constant (if they are not centred: not zero): the mean squared norm
-        of a row once they are scaled.
+    norm : float, default=0.0
+        The mean squared norm of a row once its columns are scaled.
+    sums : ColumnSums, default=None
+        Of which this follows.
     """
 
     shift: np.ndarray | None
     factor: np.ndarray
-    n_varying: int = 0
+    norm: float = 0.0
+    sums: object = None
 
     def __eq__(self, other):
         if not isinstance(other, Columns):
@@ -48,25 +58,30 @@ class Columns:
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, n_features)
-            Features. Sparse ones are for columns that are not centred.
+            Features.
 
         Returns
         -------
         X : ndarray or CSR matrix of shape (n, n_features)
             A copy: in float64 of float64, else in float32; of a memory-mapped array in a temporary
-            file.
+            file. Dense if columns are centred.
+
+        Raises
+        ------
+        OSError
+            If there is no room for the temporary file.
         """
-        if sp.issparse(X):
+        if sp.issparse(X) and self.shift is None:
             data = np.multiply(X.data, self.factor[X.indices]).astype(X.dtype, copy=False)
             return type(X)((data, X.indices, X.indptr), shape=X.shape)
         dtype = np.float64 if X.dtype == np.float64 else np.float32
-        if is_mapped(X) and X.size:
-            with tempfile.TemporaryFile() as file:  # the map keeps it
-                out = np.memmap(file, dtype, "w+", shape=X.shape)
+        if not sp.issparse(X) and is_mapped(X) and X.size:
+            out = _mapped_room(dtype, X.shape)
         else:
             out = np.empty(X.shape, dtype=dtype)
         for part in float64_blocks(X):
-            block = X[part] if self.shift is None else X[part] - self.shift
+            block = X[part].toarray() if sp.issparse(X) else X[part]
+            block = block if self.shift is None else block - self.shift
             np.multiply(block, self.factor, out=out[part], casting="same_kind")
         return out
 
@@ -89,10 +104,35 @@ class Columns:
         return w
 
     def box(self, layout, lower, upper):
-        """Return bounds of the weights of scaled features; those of intercepts stay as they are."""
+        """Return bounds of the weights of scaled features.
+
+        Those of intercepts stay as they are, but have no effect where columns are centred.
+        """
         unit = np.ones(layout.n_weights)
-        layout.split(unit)["coef"][...] = self.factor
-        return lower / unit, upper / unit
+        blocks = layout.split(unit)
+        blocks["coef"][...] = self.factor
+        if self.shift is not None and "intercept" in blocks:
+            blocks["intercept"][...] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lower, upper = lower / unit, upper / unit
+        return np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
+
+
+def _mapped_room(dtype, shape):
+    """Return an array in a temporary file, whose room is reserved: writing cannot run out of it."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    with tempfile.TemporaryFile() as file:  # the map keeps it
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            return np.memmap(file, dtype, "w+", shape=shape)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"the scaled copy of memory-mapped rows takes {size} bytes, for which the folder of "
+                f"temporary files, {tempfile.gettempdir()}, has no room: set TMPDIR to another one, "
+                "or standardize=False",
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -109,18 +149,27 @@ class ColumnSums:
         Weighted means.
     squares : ndarray of shape (n_features,)
         Weighted sums of the squared distances to the mean.
-    centred : bool
-        Whether columns are to be centred.
+    largest : ndarray of shape (n_features,) or None
+        Largest absolute values, over rows with a weight; None of dense rows.
+    stored : float
+        Weighted sum of the fractions of the entries of a row that are stored.
+    norms : tuple of float
+        The smallest and the largest squared norm of rows with a weight that are not zero.
+    room : float
+        How far from zero the intercept may go: 0 without one.
     """
 
     weight: float
     n_rows: int
     mean: np.ndarray
     squares: np.ndarray
-    centred: bool
+    largest: np.ndarray | None
+    stored: float
+    norms: tuple
+    room: float
 
     @classmethod
-    def of(cls, X, weight, centred):
+    def of(cls, X, weight, room):
         """Return the sums of a matrix.
 
         Parameters
@@ -129,8 +178,8 @@ class ColumnSums:
             Finite features.
         weight : ndarray of shape (n,) or None
             Non-negative weights of the rows.
-        centred : bool
-            Whether columns are to be centred; they cannot if they are sparse.
+        room : float
+            How far from zero the intercept may go.
 
         Returns
         -------
@@ -138,47 +187,99 @@ class ColumnSums:
             In double precision.
         """
         n, p = X.shape
-        centred = centred and not sp.issparse(X)
         weight = np.ones(n) if weight is None else weight
         total = float(weight.sum())
         # of rows of any weight the sums stay finite
         fraction = weight / total if total else np.zeros(n)
+        largest, stored, norms = None, total, (np.inf, 0.0)
         if sp.issparse(X):
             squared = type(X)(
                 (np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape
             )
             mean, squares = fraction @ X, fraction @ squared
             squares = np.maximum(squares - np.square(mean), 0.0)
+            lengths = np.diff(X.indptr)
+            stored = float(weight @ lengths) / p
+            counted = X if weight.all() else X[np.flatnonzero(weight)]
+            largest = np.zeros(p)
+            np.maximum.at(largest, counted.indices, np.abs(counted.data))
+            norm = squared.sum(axis=1)
+            norm = np.asarray(norm).ravel()[weight > 0]
+            norm = norm[norm > 0]
+            norms = (float(norm.min(initial=np.inf)), float(norm.max(initial=0.0)))
         else:
             mean, squares = np.zeros(p), np.zeros(p)
             for part in float64_blocks(X):
                 mean += np.einsum("i,ij->j", fraction[part], X[part], dtype=np.float64)
             for part in float64_blocks(X):
                 squares += np.einsum("i,ij->j", fraction[part], np.square(X[part] - mean))
-        return cls(total, n, np.asarray(mean).ravel(), total * np.asarray(squares).ravel(), centred)
+        mean, squares = np.asarray(mean).ravel(), total * np.asarray(squares).ravel()
+        return cls(total, n, mean, squares, largest, stored, norms, room)
 
     def __add__(self, other):
         """Return the sums over the rows of both (Chan, Golub, LeVeque 1983)."""
         weight = self.weight + other.weight
         fraction = other.weight / weight if weight else 0.0
         apart = other.mean - self.mean
-        mean, n_rows = self.mean + fraction * apart, self.n_rows + other.n_rows
-        squares = self.squares + other.squares + self.weight * fraction * np.square(apart)
-        return replace(self, weight=weight, n_rows=n_rows, mean=mean, squares=squares)
+        both = self.largest is not None and other.largest is not None
+        return ColumnSums(
+            weight=weight,
+            n_rows=self.n_rows + other.n_rows,
+            mean=self.mean + fraction * apart,
+            squares=self.squares + other.squares + self.weight * fraction * np.square(apart),
+            largest=np.maximum(self.largest, other.largest) if both else None,
+            stored=self.stored + other.stored,
+            norms=(min(self.norms[0], other.norms[0]), max(self.norms[1], other.norms[1])),
+            room=self.room,
+        )
 
-    def columns(self):
-        """Return the `Columns` that follow from these sums.
+    def weighted(self, factor):
+        """Return the sums with all weights multiplied by a factor."""
+        if not factor:  # rows without a weight have no values
+            blank = None if self.largest is None else np.zeros_like(self.largest)
+            norms = np.inf, 0.0
+        else:
+            blank, norms = self.largest, self.norms
+        weight, stored, squares = (factor * x for x in (self.weight, self.stored, self.squares))
+        return replace(
+            self, weight=weight, stored=stored, squares=squares, largest=blank, norms=norms
+        )
 
-        A column that only differs from its mean (if it is not centred: from zero) by rounding is
-        not scaled.
+    def columns(self, always=True):
+        """Return the `Columns` that follow from these sums, or None if columns stay as they are.
+
+        Parameters
+        ----------
+        always : bool, default=True
+            Whether sparse columns are scaled too where rows have equal norms, as those of documents
+            that are normalised: their columns have no units.
+
+        Returns
+        -------
+        columns : Columns or None
+            Dense rows, and sparse ones that are dense in fact, are centred, if there is an
+            intercept that takes up what that takes away, and have variance one; a column that only
+            differs from its mean by rounding is not scaled. Sparse ones have the largest value one.
         """
-        variance = self.squares / self.weight if self.weight else np.zeros(len(self.mean))
+        moment = self.squares / self.weight if self.weight else np.zeros(len(self.mean))
+        if self.largest is not None and self.stored < DENSE * self.weight:
+            if not always and self.norms[1] <= (1 + EQUAL_NORMS) * self.norms[0]:
+                return None
+            factor = 1.0 / np.where(self.largest > 0, self.largest, 1.0)
+            moment = moment + np.square(self.mean)
+            return Columns(None, factor, float(moment @ np.square(factor)), self)
         rounding = np.square(self.n_rows * np.finfo(np.float64).eps * self.mean)
-        if not self.centred:
-            variance, rounding = variance + np.square(self.mean), 0.0
-        varies = variance > rounding
-        factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
-        return Columns(self.mean if self.centred else None, factor, int(varies.sum()))
+        factor, varies = scales(moment, rounding)
+        centred = self.room >= FAR * (1.0 + np.abs(self.mean * factor).sum())
+        if not centred:
+            factor, varies = scales(moment + np.square(self.mean), 0.0)
+        return Columns(self.mean if centred else None, factor, float(varies.sum()), self)
+
+
+def scales(variance, rounding):
+    """Return one over standard deviations, and which variances are more than rounding."""
+    varies = variance > rounding
+    return 1.0 / np.sqrt(np.where(varies, variance, 1.0)), varies
 
 
 def warn_of_column(estimator, features, names, stacklevel):
@@ -235,15 +336,60 @@ class StandardizeMixin:
 
     def _summarize(self, checked):
         """Return the summary of checked data, with the sums of columns that are scaled."""
-        summary, weight, wanted = super()._summarize(checked), checked.weight, self.standardize
-        (X,) = matrices(checked.data)
-        if isinstance(wanted, str):
-            wanted = not sp.issparse(X)
+        summary, weight = super()._summarize(checked), checked.weight
+        wanted = isinstance(self.standardize, str) or self.standardize
         if not wanted or checked.scale is None:  # in a kernel space
             return summary
+        (X,) = matrices(checked.data)
         if isinstance(checked.data, RaggedArray) and weight is not None:
             weight = np.repeat(weight, checked.data.lengths)  # rows have the weight of their set
+        return replace(summary, columns=self._column_sums(X, weight, checked))
+
+    def _column_sums(self, X, weight, checked):
+        """Return the sums of the columns of rows with their weights."""
+        return ColumnSums.of(X, weight, self._room())
+
+    def _room(self):
+        """Return how far from zero the intercept may go."""
+        if not self._needs_intercept:
+            return np.inf
+        if not self.fit_intercept:
+            return 0.0
         bounds = self.bounds
-        free = bounds is None or (isinstance(bounds, dict) and "intercept" not in bounds)
-        centred = not self._needs_intercept or (self.fit_intercept and free)
-        return replace(summary, columns=ColumnSums.of(X, weight, centred))
+        if isinstance(bounds, dict):
+            bounds = bounds.get("intercept")
+        if bounds is None:
+            return np.inf
+        try:
+            sizes = [np.inf if b is None else np.min(np.abs(b), initial=np.inf) for b in bounds]
+        except (AttributeError, TypeError, ValueError):  # the layout of the weights will say what
+            return 0.0
+        return float(min(sizes, default=0.0))
+
+    def _with_columns(self, summary):
+        """Return the summary of all data with how columns are scaled in place of their sums."""
+        if summary.columns is None:
+            return summary
+        columns = summary.columns.columns(always=not isinstance(self.standardize, str))
+        if columns is None:
+            return replace(summary, columns=None)
+        return replace(summary, columns=columns, scale=summary.scale.of_norm(columns.norm))
+
+    def _running_columns(self, summary, last):
+        """Return the summary of a step of `partial_fit`, with columns by those of all steps."""
+        if summary.columns is not None and last is not None and "_column_sums_" in last:
+            before = ColumnSums(**last["_column_sums_"])
+            summary = replace(summary, columns=before + summary.columns)
+        return self._with_columns(summary)
+
+    def _bind_scaled(self, checked, summary):
+        """Bind as that of the base class, with the scale of the columns among the attributes."""
+        task, columns = super()._bind_scaled(checked, summary), summary.columns
+        if summary.scale is not None:  # else in a kernel space
+            shared, scale = task.to_attributes.shared, np.ones(summary.n_features)
+            if columns is not None:
+                scale = 1.0 / columns.sums.columns().factor
+                if hasattr(type(self), "partial_fit"):
+                    shared["_column_sums_"] = vars(columns.sums)
+            shared["feature_scale_"] = scale
+        return task

@@ -23,6 +23,7 @@ from sskit.estimators.base.outcome import (
     WarmStart,
     fitted_attributes,
     warn_of_end,
+    warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
@@ -162,6 +163,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     _summary_class = RowSummary
     _weighs_by_label = True  # may features have weights by label?
+    _n_asked = 0  # to how many training samples is the answer asked for after a fit?
+    _cure = "A smaller lam may help, or columns of X of about the same size."
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
     def __sklearn_clone__(self):
@@ -206,11 +209,12 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         checked = self._read_data(X, y, sample_weight, **further)
         summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
+        summary = self._with_columns(summary)
         if summary.columns is None and getattr(summary, "scale", None) is not None:
             names = getattr(summary, "feature_names", None)
             features = matrices(checked.data)
             warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
-        return self._bind_scaled(checked, self._with_columns(summary))
+        return self._bind_scaled(checked, summary)
 
     def _summarize(self, checked):
         """Return the summary of checked data, or of a part of them."""
@@ -218,10 +222,11 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
     def _with_columns(self, summary):
         """Return the summary of all data with how columns are scaled in place of their sums."""
-        if summary.columns is None:
-            return summary
-        columns = summary.columns.columns()
-        return replace(summary, columns=columns, scale=summary.scale.of_norm(columns.n_varying))
+        return summary
+
+    def _running_columns(self, summary, last):
+        """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
+        return replace(summary, columns=None)
 
     def _bind_scaled(self, checked, summary):
         """Bind as `_bind` does, with scaled columns and under slack rescaling if chosen."""
@@ -431,7 +436,13 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 fitted["_warm_start"] = WarmStart(fingerprint, point, task.columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
+        if regularizer.prior is None and task.completion is None:
+            warn_of_little(self, fitted, solution.unit, X, y, stacklevel=4 + FRAMES_AROUND_FIT)
         return fitted
+
+    def _different(self, labels):
+        """Return the set of different labels among some labellings or truths."""
+        return {str(label) for labelling in labels for label in labelling}
 
     def _limits(self):
         """Return the arguments of a solver beside the problem, by name."""

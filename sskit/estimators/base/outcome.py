@@ -1,15 +1,22 @@
 """The outcome of a fit: its attributes, warnings, and the state for a warm start."""
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
 from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
+
+
+# Of fewer training samples one answer to all of them means little.
+FEW_SAMPLES = 20
 
 
 def fitted_attributes(solution, solver, task, lam):
@@ -78,6 +85,41 @@ def warn_of_end(name, solution, tol, stacklevel):
         ConvergenceWarning,
         stacklevel=stacklevel,
     )
+
+
+def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
+    """Warn of a fit that has learned next to nothing, and say what may help.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        The estimator.
+    fitted : dict
+        Its fitted attributes.
+    unit : float
+        P(0), the objective at w = 0.
+    X, y : object
+        The training data; the fitted model is asked for some of them.
+    stacklevel : int
+        That of the warning, seen from here.
+    """
+    primal, found = fitted["primal_objective_"], []
+    if primal >= (1 - estimator.tol) * unit > 0:
+        found.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
+    n_asked = min(estimator._n_asked, _num_samples(X))
+    if n_asked >= FEW_SAMPLES:
+        some = np.linspace(0, _num_samples(X) - 1, n_asked).astype(np.intp)
+        model = copy(estimator)
+        vars(model).update(fitted)
+        answers = estimator._different(model.predict(_safe_indexing(X, some)))
+        if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
+            found.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
+    if found:
+        warnings.warn(
+            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(found)}. "
+            f"{estimator._cure}",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def check_overflow(w, known):

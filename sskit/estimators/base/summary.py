@@ -3,6 +3,8 @@
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +82,30 @@ class WeightSums(NamedTuple):
     def block_weights(self, n_samples, weight):
         """Return the weights c_i of samples that are some or all of those of the sums."""
         return block_weights(n_samples, weight, self.largest, self.scaled)
+
+
+class ByClass(dict):
+    """Sums over the rows of each class, by class; those of parts of the data add up."""
+
+    def __add__(self, other):
+        """Return the sums over the rows of both."""
+        both = {label: self[label] + other[label] for label in self.keys() & other.keys()}
+        return ByClass({**self, **other, **both})
+
+    def total(self, factors):
+        """Return the sum over all classes, with the weights of rows multiplied by a factor each.
+
+        Parameters
+        ----------
+        factors : dict
+            By class.
+
+        Returns
+        -------
+        total : FeatureScale or ColumnSums
+            Of all rows.
+        """
+        return reduce(add, (sums.weighted(factors[label]) for label, sums in self.items()))
 
 
 class Labels(NamedTuple):
@@ -255,7 +281,7 @@ class Summary:
         Number of samples.
     weights : WeightSums
         What the sample weights add up to.
-    columns : ColumnSums or Columns, default=None
+    columns : ColumnSums, ByClass or Columns, default=None
         What decides how columns are scaled, then how they are; None if they are not.
     """
 
@@ -304,7 +330,7 @@ class RowSummary(Summary):
 
     n_features: int = same("X has {} features, but part {} has {}")
     labels: Labels | None
-    scale: FeatureScale | None
+    scale: FeatureScale | ByClass | None
     n_hidden: int = 0
     n_certain: int = 0
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
@@ -319,7 +345,8 @@ class RowSummary(Summary):
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
         super().check()
-        if self.scale is not None and not np.isfinite(self.scale.mean):
+        scales = self.scale.values() if isinstance(self.scale, ByClass) else [self.scale]
+        if not all(scale is None or np.isfinite(scale.squares) for scale in scales):
             raise ValueError("the features in X are too large: their squares overflow in sum")
 
 
@@ -336,8 +363,9 @@ class TrainingData(NamedTuple):
         Weights of the samples.
     columns : ColumnNames
         What the features are.
-    scale : FeatureScale or None
-        How large features are; None in a kernel space, where it depends on the kernel.
+    scale : FeatureScale, ByClass or None
+        How large features are, by class if classes have weights; None in a kernel space, where it
+        depends on the kernel.
     statistics : dict
         Further fields of the `Summary`, by name.
     token_weight : ndarray of shape (n_tokens,) or None
@@ -350,7 +378,7 @@ class TrainingData(NamedTuple):
     known: object
     weight: np.ndarray | None
     columns: object
-    scale: FeatureScale | None
+    scale: FeatureScale | ByClass | None
     statistics: dict
     token_weight: np.ndarray | None = None
     edges: object = None

@@ -71,6 +71,7 @@ class TaggerMixin:
     """
 
     _type_of_estimator = "sequence_tagger"
+    _n_asked = 50
     _trees = False  # are samples trees?
     loss: object = parameter(
         "hamming_sum", StrOptions({"hamming", "hamming_sum"}), "array-like", dict

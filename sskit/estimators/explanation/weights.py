@@ -35,6 +35,8 @@ def weights_frame(model, top, feature_names, edge_feature_names):
     coef = linear_coef(model, "weights_frame")
     labels, frames = names_of_rows(model, len(coef)), []
     labels = np.fromiter(labels, dtype=object, count=len(labels))  # tuples stay tuples
+    is_scaled = hasattr(model, "feature_scale_")
+    listed = [*COLUMNS, "scaled_weight"] if is_scaled else COLUMNS
     names = {
         KIND: getattr(model, KIND, None),
         FEATURE: check_names(model, feature_names, coef.shape[1]),
@@ -50,11 +52,14 @@ def weights_frame(model, top, feature_names, edge_feature_names):
             weights = np.triu(weights)  # both halves are the same
         # labels first: each of them has its strongest
         order = sorted(range(n_dimensions), key=lambda k, axes=axes: axes[k] != LABEL)
-        table = np.transpose(weights, order)
-        rows = table.reshape(len(table) if n_dimensions > 1 else 1, -1)
+        # by what they are of columns of one size, where columns were scaled
+        scaled = weights * model.feature_scale_ if attribute == "coef_" and is_scaled else weights
+        table, strength = (np.transpose(w, order) for w in (weights, scaled))
+        rows = strength.reshape(len(table) if n_dimensions > 1 else 1, -1)
         places = [g * rows.shape[1] + strongest(row, top) for g, row in enumerate(rows)]
         places = np.concatenate(places)
-        found = {"kind": kind, "weight": rows.ravel()[places]}
+        found = {"kind": kind, "weight": table.ravel()[places]}
+        found["scaled_weight"] = rows.ravel()[places]
         columns = iter(COLUMNS_OF_LABELS[axes.count(LABEL)])
         for k, index in zip(order, np.unravel_index(places, table.shape), strict=True):
             by = axes[k]
@@ -66,8 +71,8 @@ def weights_frame(model, top, feature_names, edge_feature_names):
             else:
                 first = int(kind == "length")  # of one token
                 found["feature"] = named(names.get(by), index + first, LETTERS.get(by, kind))
-        frames.append(DataFrame(found, columns=COLUMNS, dtype=object))
-    return concat(frames, ignore_index=True).astype({"weight": float})
+        frames.append(DataFrame(found, columns=listed, dtype=object))
+    return concat(frames, ignore_index=True).astype(dict.fromkeys(listed[4:], float))
 
 
 def linear_coef(estimator, asker):

@@ -28,6 +28,14 @@ cdef extern from "projection.hpp" namespace "sskit":
     void best_mix(
         const double* weight, const double* score, Py_ssize_t n, double curvature, double* result
     ) noexcept nogil
+    double set_scores(
+        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
+        double most, double* score, double* mix
+    ) noexcept nogil
+    void best_set_mix(
+        const double* weight, const double* score, Py_ssize_t n, Py_ssize_t truth, double curvature,
+        double most, double* result
+    ) noexcept nogil
 
 # Scores differ by less than this fraction of what they are made of: nothing but rounding, with
 # which steps could go back and forth for ever.
@@ -391,7 +399,8 @@ cdef class ProjectionUpdate(BCFWUpdate):
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
     grows by c (<d, s> - kappa / 2 ||d||^2) if the mix changes by d: its maximum is the projection
-    of alpha + s / kappa onto the simplex.
+    of alpha + s / kappa onto the simplex; where labellings are sets of wrong states, onto the part of
+    it in which none of these has more than its weight.
 
     With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
     weights which are all free.
@@ -424,7 +433,7 @@ cdef class ProjectionUpdate(BCFWUpdate):
 
     cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
         cdef Py_ssize_t truth = self.blocks.truth(i), k, e
-        cdef double weight = self.problem.block_weight[i], best, mix
+        cdef double weight = self.problem.block_weight[i], best, mix, most = self.blocks.most
         cdef double curvature = weight / self.regularizer.lam * self.blocks.curvature(i)
         self.averager.begin_step()
         self.problem.scores(i, &self.regularizer.w[0], &self.theta[0])
@@ -435,14 +444,26 @@ cdef class ProjectionUpdate(BCFWUpdate):
         for e in range(self.dual.blocks[i].n):
             self.alpha[self.dual.blocks[i].index[e]] = -self.dual.blocks[i].value[e]
         self.alpha[truth] += 1.0
-        best = state_scores(
-            &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
-            &self.score[0], &mix
-        )
+        if most == 0.0:
+            best = state_scores(
+                &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
+                &self.score[0], &mix
+            )
+        else:
+            best = set_scores(
+                &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
+                most, &self.score[0], &mix
+            )
         self.record_gap(i, weight * (best - mix), sampler)
         if self.gaps[i] <= 0.0:
             return 0
-        best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])
+        if most == 0.0:
+            best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])
+        else:
+            best_set_mix(
+                &self.alpha[0], &self.score[0], self.blocks.n_states, truth, curvature, most,
+                &self.target[0]
+            )
         return self.project(i, truth, curvature)
 
     # replace the mix by the target

@@ -1,4 +1,4 @@
-// Projections onto the simplex, compiled for several CPUs. Arrays have n numbers, padded to whole
+// Projections onto the simplex, also with upper bounds, compiled for several CPUs. Arrays have n numbers, padded to whole
 // vectors; where nothing belongs scores are UNUSED and weights zero.
 #pragma once
 #include "lanes.hpp"
@@ -67,6 +67,59 @@ SSKIT_OWN_CLONES void best_mix(const double* weight, const double* score, ptrdif
     }
     // what rounding has left of one
     result[first] += 1.0 - total(sum);
+}
+
+// The same, but returns the highest score of a set of states, of each of which there may be `most`.
+SSKIT_OWN_CLONES double set_scores(const double* theta, double level, const double* loss,
+                                   const double* weight, ptrdiff_t n, double most, double* score,
+                                   double* mix) {
+    vec best = constant(0.0), sum = constant(0.0);
+    for (ptrdiff_t c = 0; c < n; c += LANES) {
+        const vec some = load(loss + c) + (load(theta + c) - level);
+        store(score + c, some);
+        best += larger(some, constant(0.0));
+        sum += load(weight + c) * some;
+    }
+    *mix = total(sum);
+    return most * total(best);
+}
+
+// As best_mix, where no weight but that of the truth, which is what the others leave of one, may
+// exceed `most`: n - 1 times that is one. The weights are clip(z - t) / curvature for z = curvature
+// * weight + score and a t, in which their sum falls and is linear in pieces. Newton's steps, or
+// halves of what is left where these leave it.
+SSKIT_OWN_CLONES void best_set_mix(const double* weight, const double* score, ptrdiff_t n,
+                                   ptrdiff_t truth, double curvature, double most, double* result) {
+    double highest = 0.0;
+    for (ptrdiff_t k = 0; k < n; ++k) {
+        result[k] = curvature * weight[k] + score[k];
+        if (result[k] > highest) highest = result[k];
+    }
+    const double top = result[truth], room = curvature * most;
+    const bool flat = curvature <= LEAST_CURVATURE * highest;
+    result[truth] = UNUSED;
+    double low = top - curvature, high = top, level = 0.5 * (low + high), rest = 1.0;
+    for (int step = 0; step < 100 && !flat; ++step) {
+        double sum = top - curvature, number = 1.0;
+        for (ptrdiff_t k = 0; k < n; ++k) {
+            const double above = result[k] - level;
+            const bool inside = above > 0.0 && above < room;
+            sum += inside ? result[k] : above > 0.0 ? room : 0.0;
+            number += inside;
+        }
+        const double next = sum / number, last = level;  // the root of this piece
+        if (next == last) break;
+        (next > last ? low : high) = last;
+        level = next > low && next < high ? next : 0.5 * (low + high);
+        if (level == last) break;
+    }
+    for (ptrdiff_t k = 0; k < n; ++k) {
+        double above = flat ? (score[k] > 0.0 ? most : 0.0) : (result[k] - level) / curvature;
+        above = above > most ? most : above > 0.0 ? above : 0.0;
+        result[k] = k == truth ? 0.0 : above;
+        rest -= result[k];
+    }
+    result[truth] = rest;
 }
 
 }  // namespace sskit

@@ -172,12 +172,56 @@ def test_files_and_encodings(tmp_path):
         assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
     tokens, _ = read("The cat O\ncat The O\n")
     assert tokens[0][0]["0"] is tokens[0][1]["1"]  # equal values are there once
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"a O\n\xd6l O\n")
+
+
+def test_several_files_are_read_as_if_they_were_one(tmp_path):
+    names = ["a.txt", "b.txt.gz"]
+    (tmp_path / names[0]).write_text(PLAIN)
+    (tmp_path / names[1]).write_bytes(gzip.compress(PLAIN.replace(" ", "\t").encode()))
+    paths = [tmp_path / name for name in names]
+    for path in (paths, tuple(map(str, paths)), iter([paths[0], io.StringIO(PLAIN)])):
+        assert load_conll(path, columns=NAMES) == (X + X, Y + Y)
+    assert load_conll(paths, tags=None)[1] is None
+    other = tmp_path / "c.txt"
+    other.write_text("The O\n")
+    message = f"{other} has the columns 0, 1 with the tags in 1, but {paths[0]} 0, 1, 2 with"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_conll([paths[0], other])
+    other.write_text("a O\n\n\nc I-X\n")
+    with pytest.raises(ValueError, match=re.escape(f"{other}, line 4: the tag is I-X at")):
+        load_conll([other, other], scheme="bio")
+
+
+def test_errors_of_files_name_the_file_and_the_line(tmp_path):
+    path, latin = tmp_path / "a.txt", b"a O\r\xd6l O\r"
+    no_gzip = tmp_path / "a.gz"
+    for content, options, message in [
+        (latin, {}, ", line 2: byte 0xd6 is not of the encoding utf-8; name that of the file"),
+        (latin, {"encoding": "ascii"}, ", line 2: byte 0xd6 is not of the encoding ascii"),
+        ("a O\n".encode("utf-16-le"), {}, ", line 1: a null character, as where UTF-16"),
+        (b"a\tO\nb\t\n", {}, ", line 2: the tag, column '1', is empty: 'b\\\\t'; tags=None"),
+        (b"a\t \n", {"columns": ["word", "tag"]}, ", line 1: the tag, column 'tag', is empty"),
+        (b"a b\tO\n\tO\n", {"tags": 0}, ", line 2: the tag, column '0', is empty"),
+    ]:
+        path.write_bytes(content)
+        for file in (path, [path]):
+            with pytest.raises(ValueError, match=re.escape(str(path)) + message):
+                load_conll(file, **options)
+    path.write_bytes(latin)
+    assert load_conll(path, encoding="latin-1")[1] == [["O", "O"]]
+    with open(path, encoding="utf8") as text, pytest.raises(ValueError, match="a.txt, line 2: by"):
+        load_conll(text)
+    for content in (latin, gzip.compress(latin)[:-9]):
+        no_gzip.write_bytes(content)
+        with pytest.raises(ValueError, match="a.gz cannot be decompressed: "):
+            load_conll(no_gzip)
+    assert read("b\t\n", tags=None)[0] == [[{"0": "b", "1": ""}]]
     for file, options, error, message in [
-        (path, {}, ValueError, "can't decode byte 0xd6"),
-        (tmp_path / "missing.txt", {}, FileNotFoundError, None),
-        (3, {}, TypeError, None),
+        (tmp_path / "missing.txt", {}, FileNotFoundError, "missing.txt"),
+        (3, {}, TypeError, "path must be a name, an open file or a list of these, got 3"),
+        (b"a.txt", {}, TypeError, "path must be a name"),
+        ([path, 3], {}, TypeError, "path must be a name"),
+        ([], {}, ValueError, "path is an empty list"),
         (path, {"encoding": "utf-9"}, LookupError, "unknown encoding"),
     ]:
         with pytest.raises(error, match=message):

@@ -18,8 +18,9 @@ def load_conll(
 
     - lines that begin with "-DOCSTART-";
     - comments: lines before the first token of a sentence that begin with "#". A sentence may begin
-      with "#" too, and then the line has as many columns as tokens have; where blanks part columns
-      so may a comment, for which `comments` decides;
+      with "#" too, and then the line has as many columns as tokens have, with the separator of the
+      first line of a token; where blanks part columns so may a comment, for which `comments`
+      decides;
     - where the first column is called "ID", as in CoNLL-U: ranges ("3-4") and empty nodes ("5.1").
 
     Lines end with a line feed, a carriage return or both, and nothing else; a byte order mark is
@@ -43,8 +44,8 @@ def load_conll(
         token has one, else " ".
     comments : bool or None, default=None
         Whether lines that may be comments are comments, besides "# global.columns = ...". None
-        treats lines without the columns of a token, and lines such as "# name = value", as
-        comments.
+        treats lines without the columns of a token, lines with a tab where the first token has
+        none, and lines such as "# name = value", as comments.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"} or None, default=None
         The scheme of the tags, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"

@@ -67,6 +67,8 @@ class TokenFile:
         self.separator = separator or ("\t" if "\t" in first else " ")
         names = found or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
+        # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
+        self._tabs_are_of_comments = self.separator == " " and "\t" not in first
         if tags is not None and names:
             self.k = _tag_column(tags, names, f"{self.name}: ")
             if len(names) == 1:
@@ -123,7 +125,8 @@ class TokenFile:
             return False
         comments = self._comments
         if comments is None:
-            comments = not whole or _PAIR.match(line)
+            strange = whole and self._tabs_are_of_comments and "\t" in line
+            comments = not whole or strange or _PAIR.match(line)
         return comments or _HEADER.fullmatch(line)
 
     def _first_token(self):

@@ -120,6 +120,11 @@ def test_tabs_tell_tokens_from_comments():
     assert read("#\tO\n", comments=False)[1] == [["O"]]
     with pytest.raises(ValueError, match="holds no tokens"):
         read("#\tO\n", comments=True)
+    # of SemEval's MultiCoNER: comments with tabs, tokens with blanks
+    blanks = "# id 17\tdomain=en\nthe _ _ O\n# _ _ O\n\n# id 18\tdomain=en\n# _ _ B-PER\n"
+    for text in (blanks, blanks.replace(" _ ", "  _ "), "\n\n#x\ty z\tO\n" + blanks):
+        assert read(text)[1] == [["O", "O"], ["B-PER"]], text
+    assert read(blanks, comments=False, separator=" ")[1][0] == ["domain=en", "O", "O"]
     # comments stand between sentences only, but for the one that names columns
     with pytest.raises(ValueError, match="line 2: 2 columns, expected 3: 0, 1, 2: '# comment'"):
         read("The DT O\n# comment\n")

@@ -9,7 +9,7 @@ from sskit.inputs.ragged_array import make_offsets
 
 
 def load_conll(
-    path, *, columns=None, tags=-1, separator=None, comments=None, scheme=None, encoding="utf-8"
+    path, *, columns=None, tags="auto", separator=None, comments=None, scheme=None, encoding="utf-8"
 ):
     """Read sentences from a file with one token per line, such as those of the CoNLL shared tasks.
 
@@ -35,10 +35,11 @@ def load_conll(
     columns : sequence of str, "conllu" or None, default=None
         Names of the columns. "conllu" means the ten of CoNLL-U, ID to MISC. None takes them from
         the comment "# global.columns = ..."; without it they are those of CoNLL-U if the name of
-        the file ends with ".conllu", else "0", "1", ...
-    tags : str, int or None, default=-1
+        the file ends with ".conllu", or lines have ten columns, parted by tabs, of which the first
+        one counts the tokens of a sentence and the seventh has numbers or "_"; else "0", "1", ...
+    tags : str, int or None, default="auto"
         The column of the tags, its name or its number; -1 is the last one. None means that there is
-        none.
+        none. "auto" is the last one, but "UPOS" if that is "MISC", as in CoNLL-U.
     separator : str or None, default=None
         Separator of columns; " " is any number of spaces and tabs. None is a tab if the first
         token has one, else " ".
@@ -66,7 +67,8 @@ def load_conll(
     ValueError
         If there are no tokens, a line has another number of columns than the others, there is no
         such column of tags, or no other column, a tag is empty or breaks the scheme, or bytes are
-        not in the encoding; the error names the file and the line.
+        not in the encoding; the error names the file and the line. Or if ``tags="auto"`` finds "_",
+        no value, in all lines of the column "UPOS".
 
     See Also
     --------
@@ -131,6 +133,11 @@ def _read_sentences(file, interned):
         numbers.append(number)
     if not tokens:
         raise ValueError(f"{file.name} holds no tokens")
+    if file.finds_tags and file.names[file.k] == "UPOS" and {*chain(*labels)} == {"_"}:
+        raise ValueError(
+            f"{file.name} has no value in the column UPOS; tags= takes the name of another column "
+            f"or None: {', '.join(file.names)}"
+        )
     return tokens, labels, numbers
 
 

@@ -54,6 +54,8 @@ class TokenFile:
         Names of the columns; empty if there are no tokens.
     k : int or None
         The number of the column of the tags; None without any.
+    finds_tags : bool
+        Whether that was found, and not given.
     separator : str
         What parts the columns.
     """
@@ -65,10 +67,16 @@ class TokenFile:
         found = self._columns() if columns is None else _check_columns(columns)
         first = self._first_token()
         self.separator = separator or ("\t" if "\t" in first else " ")
+        if found is None and self._is_conllu():
+            found = [*CONLLU]
         names = found or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
         # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
         self._tabs_are_of_comments = self.separator == " " and "\t" not in first
+        # That of what else there is, such as "SpaceAfter=No", has no tags.
+        self.finds_tags = isinstance(tags, str) and tags == "auto"
+        if self.finds_tags:
+            tags = "UPOS" if names[-1:] == ["MISC"] and "UPOS" in names else -1
         if tags is not None and names:
             self.k = _tag_column(tags, names, f"{self.name}: ")
             if len(names) == 1:
@@ -145,6 +153,21 @@ class TokenFile:
         path = Path(self.name)
         stem = path.stem if path.suffix in _OPENERS else path.name
         return [*CONLLU] if stem.endswith(".conllu") else None
+
+    def _is_conllu(self):
+        """Return whether the first sentence has the ten columns of CoNLL-U: 1, 2, 3, ... first."""
+        rows = []
+        for line in self.lines:
+            if _between(line) and rows:
+                break
+            if not _between(line) and not line.startswith("#"):
+                rows.append(self.split(line))
+        if self.separator != "\t" or not rows or any(len(row) != len(CONLLU) for row in rows):
+            return False
+        rows = [row for row in rows if not _NO_TOKEN.fullmatch(row[0])]
+        heads = {row[CONLLU.index("HEAD")] for row in rows} - {"_"}
+        in_order = [row[0] for row in rows] == [str(t + 1) for t in range(len(rows))]
+        return in_order and all(head.isdecimal() for head in heads)
 
 
 def list_files(path):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger
 from sskit.datasets import load_conll
+from sskit.datasets._conll_file import CONLLU
 from sskit.preprocessing import TokenTransformer
 
 NAMES = ["word", "pos", "tag"]
@@ -148,6 +149,36 @@ def test_conllu(tmp_path):
     assert read(plus)[1] == [["X", "Y"]]
     # ranges are of CoNLL-U only
     assert len(read(plus, columns=["word", "tag"])[1][0]) == 4
+
+
+def test_the_tags_of_conllu_are_parts_of_speech(tmp_path):
+    tokens, tags = read(UNIVERSAL, columns="conllu", tags="UPOS")
+    path = tmp_path / "a.conllu"
+    path.write_text(UNIVERSAL)
+    plain = "\n".join(line for line in UNIVERSAL.split("\n") if not line.startswith("#"))
+    for found in [
+        load_conll(path),
+        read(UNIVERSAL),  # by what it holds
+        read(plain),
+        read(UNIVERSAL, columns="conllu"),
+        read("# global.columns = " + " ".join(CONLLU) + "\n" + UNIVERSAL),
+    ]:
+        assert found == (tokens, tags)
+    assert read(UNIVERSAL, tags=-1)[1][0] == ["_", "_", "_", "_", "New York"]
+    assert read(UNIVERSAL, tags="DEPREL")[1][1] == ["root"]
+    # what is no CoNLL-U: its last column has the tags, and columns have numbers
+    row = "{}\ta\tb\tc\t_\t_\t{}\td\t_\tO"
+    for ids, heads, end in [((1, 3), "00", ""), ((0, 1), "00", ""), ((1, 2), "0x", ""),
+                            ((1, 2), "00", "\tO")]:  # fmt: skip
+        text = "\n".join(row.format(*values) + end for values in zip(ids, heads, strict=True))
+        assert read(text)[1] == [["O", "O"]]
+        assert "1" in read(text)[0][0][0]
+    assert read(row.format(1, "_"))[1] == [["c"]]
+    blind = row.format(1, 0).replace("c", "_")
+    with pytest.raises(ValueError, match="no value in the column UPOS; tags= takes .* XPOS"):
+        read(blind)
+    assert read(blind, tags=None)[1] is None
+    assert read(blind, tags="UPOS")[1] == [["_"]]
 
 
 def test_only_line_breaks_end_lines_and_only_separators_part_columns():

@@ -4,12 +4,21 @@ from itertools import chain
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags
-from sskit.datasets._conll_file import Kind, TokenFile, check_separator, list_files
+from sskit.datasets._conll_file import Kind, TokenFile, list_files, read_text
+from sskit.datasets._conll_groups import SentenceGroups
 from sskit.inputs.ragged_array import make_offsets
 
 
 def load_conll(
-    path, *, columns=None, tags="auto", separator=None, comments=None, scheme=None, encoding="utf-8"
+    path,
+    *,
+    columns=None,
+    tags="auto",
+    separator=None,
+    comments=None,
+    scheme=None,
+    encoding="utf-8",
+    groups=None,
 ):
     """Read sentences from a file with one token per line, such as those of the CoNLL shared tasks.
 
@@ -51,6 +60,13 @@ def load_conll(
         The scheme of the tags, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"
         The encoding of the file.
+    groups : str or None, default=None
+        What of the sentences is returned as their groups, as cross-validation takes them.
+        "document" is the number of the document, from 0: documents begin with "-DOCSTART-",
+        "# newdoc" or "#begin document", and with each file. Any other string is the name of a
+        comment before each sentence, such as "sent_id" for "# sent_id = s17", or "id" and "domain"
+        for "# id s17" and "domain=en" after a tab; those whose names begin with "newdoc" or
+        "newpar" are of all sentences until the next one. None returns no groups.
 
     Returns
     -------
@@ -59,6 +75,8 @@ def load_conll(
         tags.
     y : list of n lists (T_i,) of str, or None
         The tags; None without any.
+    groups : ndarray of shape (n,), int or str
+        The groups; only if asked for.
 
     Raises
     ------
@@ -68,10 +86,11 @@ def load_conll(
         If there are no tokens, a line has another number of columns than the others, there is no
         such column of tags, or no other column, a tag is empty or breaks the scheme, or bytes are
         not in the encoding; the error names the file and the line. Or if ``tags="auto"`` finds "_",
-        no value, in all lines of the column "UPOS".
+        no value, in all lines of the column "UPOS", or a sentence has no comment `groups`.
 
     See Also
     --------
+    save_conll : Write a file with other tags.
     sskit.metrics.convert_tags : Tags of one scheme as those of another.
 
     Examples
@@ -89,13 +108,13 @@ def load_conll(
         check_scheme(scheme)
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
-    check_separator(separator)
+    found = None if groups is None else SentenceGroups(groups)
     X, y, before = [], [], None
     # One object for equal values: of some hundred thousand tokens few are different.
     interned = {}.setdefault
     for source in list_files(path):
-        file = TokenFile(source, columns, tags, separator, comments, encoding)
-        tokens, labels, numbers = _read_sentences(file, interned)
+        file = TokenFile(*read_text(source, encoding), columns, tags, separator, comments)
+        tokens, labels, numbers = _read_sentences(file, interned, found)
         if before is not None and (file.names, file.k) != (before.names, before.k):
             raise ValueError(
                 f"{file.name} has the columns {_told(file)}, but {before.name} {_told(before)}"
@@ -105,22 +124,24 @@ def load_conll(
         X += tokens
         y += labels
         before = file
-    return X, None if tags is None else y
+    y = None if tags is None else y
+    return (X, y) if found is None else (X, y, found.values())
 
 
-def _read_sentences(file, interned):
+def _read_sentences(file, interned, groups):
     """Return the tokens and tags of the sentences of a file, and the numbers of their lines."""
     attributes = [name for i, name in enumerate(file.names) if i != file.k]
-    tokens, labels, numbers, begins = [], [], [], True
+    tokens, labels, numbers = [], [], []
+    if groups is not None:
+        groups.begin_file()
     for number, kind, values in file.read():
-        if kind in (Kind.EMPTY, Kind.DOCUMENT):
-            begins = True
-        if kind is not Kind.TOKEN:
-            continue
-        if begins:
+        if groups is not None:
+            groups.add_line(kind, file, number)
+        if kind is Kind.FIRST:
             tokens.append([])
             labels.append([])
-            begins = False
+        elif kind is not Kind.TOKEN:
+            continue
         if file.k is not None:
             tag = values.pop(file.k)
             if not tag.strip(" "):

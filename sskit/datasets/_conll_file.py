@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_BYTE_ORDER = "\ufeff"
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+BYTE_ORDER = "\ufeff"
 _DOCUMENT = "-DOCSTART-"
 _HEADER = re.compile(r"# *global\.columns *= *(.*)")
-# As in "# newdoc id = 17", which may have as many columns as a token.
-_PAIR = re.compile(r"# *\S+(?: \S+)? *= ")
+# As in "# newdoc id = 17" or "#end document", which may have as many columns as a token.
+_PAIR = re.compile(r"# *\S+(?: \S+)? *= |#(?:begin|end) document\b")
+_NO_BLANKS = re.compile(r"[^ \t]+")
 # Of CoNLL-U: tokens that were several words, "3-4", and words that are not in the text, "5.1".
 _NO_TOKEN = re.compile(r"\d+[-.]\d+")
 
@@ -31,7 +32,8 @@ class Kind(Enum):
     DOCUMENT = auto()
     COMMENT = auto()
     NO_TOKEN = auto()
-    TOKEN = auto()
+    FIRST = auto()  # the first token of a sentence
+    TOKEN = auto()  # one of the others
 
 
 class TokenFile:
@@ -39,19 +41,23 @@ class TokenFile:
 
     Parameters
     ----------
-    source : str, path-like or file
-        Its name, or an open file of text or bytes.
-    columns, tags, separator, comments, encoding : object
+    name : str
+        What errors call it.
+    text : str
+        What it holds.
+    columns, tags, separator, comments : object
         As those of `load_conll`.
 
     Attributes
     ----------
     name : str
-        What errors call the file.
+        The name.
     lines : list of str
         Its lines, without what ends them.
     names : list of str
         Names of the columns; empty if there are no tokens.
+    names_columns : bool
+        Whether the names are those of the file, not of a parameter, nor numbers.
     k : int or None
         The number of the column of the tags; None without any.
     finds_tags : bool
@@ -60,15 +66,17 @@ class TokenFile:
         What parts the columns.
     """
 
-    def __init__(self, source, columns, tags, separator, comments, encoding):
-        self.name, text = read_text(source, encoding)
-        self.lines = _lines(text.removeprefix(_BYTE_ORDER))
+    def __init__(self, name, text, columns, tags, separator, comments):
+        if separator is not None and not _is_separator(separator):
+            raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
+        self.name, self.lines = name, _lines(text.removeprefix(BYTE_ORDER))
         self._comments = comments
         found = self._columns() if columns is None else _check_columns(columns)
         first = self._first_token()
         self.separator = separator or ("\t" if "\t" in first else " ")
         if found is None and self._is_conllu():
             found = [*CONLLU]
+        self.names_columns = found is not None and columns is None
         names = found or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
         # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
@@ -109,7 +117,7 @@ class TokenFile:
             elif whole and self.names[0] == "ID" and _NO_TOKEN.fullmatch(values[0]):
                 yield number, Kind.NO_TOKEN, values
             elif whole:
-                yield number, Kind.TOKEN, values
+                yield number, Kind.FIRST if begins else Kind.TOKEN, values
                 begins = False
             else:
                 found = f"{len(values)} column" + "s" * (len(values) > 1)
@@ -126,6 +134,14 @@ class TokenFile:
             return line.rstrip(" ").split(self.separator)
         values = line.replace("\t", " ").split(" ")
         return [*filter(None, values)] if "" in values else values
+
+    def span(self, line, k):
+        """Return where a column of a line begins and ends."""
+        if self.separator == " ":
+            return [match.span() for match in _NO_BLANKS.finditer(line)][k]
+        values = self.split(line)
+        start = len(self.separator.join([*values[:k], ""]))
+        return start, start + len(values[k])
 
     def _is_comment(self, line, whole):
         """Return whether a line, which has the columns of a token or not, is a comment."""
@@ -151,7 +167,7 @@ class TokenFile:
             if match := _HEADER.fullmatch(line):
                 return _check_columns(match[1].split(), f"{self.place(number)}: ")
         path = Path(self.name)
-        stem = path.stem if path.suffix in _OPENERS else path.name
+        stem = path.stem if path.suffix in OPENERS else path.name
         return [*CONLLU] if stem.endswith(".conllu") else None
 
     def _is_conllu(self):
@@ -186,43 +202,55 @@ def list_files(path):
     return files
 
 
-def check_separator(separator):
-    """Raise an error unless a separator of columns is None or a string that lines may have."""
-    parts = isinstance(separator, str) and separator and {"\n", "\r"}.isdisjoint(separator)
-    if separator is not None and not parts:
-        raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
-
-
 def read_text(source, encoding):
-    """Return what a file is called and its text; ValueError where that is in another encoding."""
-    opened = hasattr(source, "read")
-    name = str(getattr(source, "name", "the file") if opened else source)
+    """Return what a file is called and its text."""
+    if not hasattr(source, "read"):
+        return str(source), decoded(str(source), read_bytes(source), encoding)
+    name = str(getattr(source, "name", "the file"))
     try:
-        data = source.read() if opened else _read_bytes(source)
+        data = source.read()
+    except UnicodeDecodeError as error:
+        raise _wrong_encoding(name, error) from None
+    return name, decoded(name, data, encoding)
+
+
+def decoded(name, data, encoding):
+    """Return the text of bytes, or text; ValueError where it is in another encoding."""
+    try:
         text = data if isinstance(data, str) else data.decode(encoding)
     except UnicodeDecodeError as error:
-        # the error of a text file has all bytes too, and the name of its encoding
-        number = len(_lines(error.object[: error.start].decode(error.encoding, "replace")))
-        raise ValueError(
-            f"{name}, line {number}: byte {error.object[error.start]:#04x} is not of the encoding "
-            f"{error.encoding}; name that of the file, such as encoding='latin-1'"
-        ) from None
+        raise _wrong_encoding(name, error) from None
     if "\0" in text:
         number = len(_lines(text[: text.index("\0")]))
         raise ValueError(
             f"{name}, line {number}: a null character, as where UTF-16 is read in another "
             "encoding; name that of the file, such as encoding='utf-16'"
         )
-    return name, text
+    return text
 
 
-def _read_bytes(path):
+def read_bytes(path):
     """Return the bytes of a file, decompressed."""
-    with _OPENERS.get(Path(path).suffix, open)(path, "rb") as opened:
+    with OPENERS.get(Path(path).suffix, open)(path, "rb") as opened:
         try:
             return opened.read()
         except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
             raise ValueError(f"{path} cannot be decompressed: {error}") from error
+
+
+def _wrong_encoding(name, error):
+    """Return an error that names the file and the line."""
+    # that of a text file has all bytes too, and the name of its encoding
+    number = len(_lines(error.object[: error.start].decode(error.encoding, "replace")))
+    return ValueError(
+        f"{name}, line {number}: byte {error.object[error.start]:#04x} is not of the encoding "
+        f"{error.encoding}; name that of the file, such as encoding='latin-1'"
+    )
+
+
+def _is_separator(separator):
+    """Return whether something may part the columns of a line."""
+    return isinstance(separator, str) and separator and {"\n", "\r"}.isdisjoint(separator)
 
 
 def _lines(text):

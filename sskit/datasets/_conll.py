@@ -59,7 +59,7 @@ def load_conll(
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"} or None, default=None
         The scheme of the tags, see `sskit.metrics.convert_tags`; None for any tags.
     encoding : str, default="utf-8"
-        The encoding of the file.
+        The encoding of the file, unless it is an open one of text.
     groups : str or None, default=None
         What of the sentences is returned as their groups, as cross-validation takes them.
         "document" is the number of the document, from 0: documents begin with "-DOCSTART-",

@@ -24,6 +24,9 @@ class LabelScorer(RegionScorer):
         given = scorer._score_func, scorer._sign, scorer._kwargs
         super().__init__(partial(score_labels, *given))
 
+    def __repr__(self):
+        return f"{type(self).__name__}({self.metric.args[0].__name__})"
+
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         if any(getattr(inner, "form_", None) == "segments" for inner, _ in unwrap(estimator)):
             raise ValueError(

@@ -71,6 +71,7 @@ def test_what_has_no_label_does_not_count_and_weights_do():
     # of images with labels of pixels, each pixel counts
     masks = [np.array([[0, 1], [1, 0]]), np.array([[1, 1]])]
     found = [np.array([[0, 1], [1, 1]]), np.array([[1, 0]])]
+    assert repr(scorer) == "LabelScorer(accuracy_score)"
     known = fixed(FITS["graphs"].estimator, found)
     assert find_scorer(known, "accuracy")(known, None, masks) == pytest.approx(4 / 6)
 

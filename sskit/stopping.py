@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import get_scorer_names
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 from sskit._parameters import AT_LEAST_ONE, FRACTION, REQUIRED, parameter, parameters
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
+from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
 
@@ -38,7 +39,8 @@ class EarlyStopping(DelegatingEstimator):
         ``warm_start`` has no effect.
     scoring : str or callable, default=None
         Score of a model on the held-out data, the higher the better; None is the score of the
-        estimator.
+        estimator. A scorer, or the name of one of scikit-learn; where samples have many labels, as
+        of tokens or nodes, a name such as "f1_macro" compares them one by one.
     validation_fraction : float, default=0.1
         Fraction of the training pairs that is held out, at random; at least one pair is held out,
         and one is not. Not used if fit gets validation data.
@@ -132,7 +134,7 @@ class EarlyStopping(DelegatingEstimator):
         self._check_parameters()
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
-        further, scorer = self._further(token_weight), check_scoring(self.estimator, self.scoring)
+        further, scorer = self._further(token_weight), find_scorer(self.estimator, self.scoring)
         clone(self.estimator)._check_parameters()
         try:
             train, held_out, indices = self._split(X, y, sample_weight, further, X_val, y_val)

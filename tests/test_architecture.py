@@ -114,7 +114,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
 EXTRAS = ("plot", "images", "dask")  # for users; what is imported late is in test_package
-THEIRS = {"pandas", "rich"}  # used where a user has them
+THEIRS = {"pandas", "polars", "rich"}  # used where a user has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600

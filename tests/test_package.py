@@ -13,7 +13,7 @@ import pytest
 import sskit
 
 ROOT = Path(__file__).resolve().parents[1]
-GUESTS = ["distributed", "matplotlib", "maxflow", "pandas", "skimage"]
+GUESTS = ["distributed", "matplotlib", "maxflow", "pandas", "polars", "skimage"]
 
 
 def run_fresh(code):

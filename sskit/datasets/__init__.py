@@ -1,6 +1,7 @@
 """Data sets: sequences from files, and artificial data to try the estimators on."""
 
 from sskit.datasets._conll import load_conll
+from sskit.datasets._conll_saving import save_conll
 from sskit.datasets._makers import make_chains, make_digit_strings
 from sskit.datasets._poses import make_poses, make_score_maps
 from sskit.datasets._snakes import make_snakes
@@ -14,4 +15,5 @@ __all__ = [
     "make_score_maps",
     "make_segmentation_images",
     "make_snakes",
+    "save_conll",
 ]

@@ -29,7 +29,9 @@ from sskit.estimators.base.summary import (
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.explanation.columns import read_rows
 from sskit.inputs.edges import check_edges
+from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (
+    NAMED,
     check_indicator,
     check_sets,
     check_two_classes,
@@ -86,9 +88,9 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             float64.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or array-like (n_samples,)
             Label indicator: 1 or True where a row has a label, 0 or False elsewhere. If it is
-            sparse, predictions are too, and if it is a data frame, they are one with its columns,
-            which name the labels. Two classes of any type make one label, which the rows of the
-            second class have.
+            sparse, predictions are too, and if it is a data frame, of pandas or polars, they are
+            one with its columns, which name the labels. Two classes of any type make one label,
+            which the rows of the second class have.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -112,10 +114,10 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         names = label_names(y)
-        y = check_classes(y)
-        data, target, columns = read_rows(self, X, y, multi_output=True)
+        data, target, columns = read_rows(self, X, check_classes(y), multi_output=True)
         given, classes = check_sets(target)
-        classes, form = (classes if names is None else names), target_form(target, names)
+        form = target_form(target, y)
+        classes = names if form in NAMED else classes
         label_costs(self.loss, self.label_weight, given.shape[1])
         weight = check_sample_weight(sample_weight, len(given), part=part)
         # refuses features that are too large, whatever lam
@@ -127,7 +129,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             "form": form,
             "n_labels": given.shape[1],
-            "label_names": tuple(classes.tolist()) if form == "frame" else None,
+            "label_names": tuple(classes.tolist()) if form in NAMED else None,
             "fractions": fractions,
         }
         known = PartialLabels(classes, given)
@@ -208,7 +210,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         -------
         y : {ndarray, CSR matrix, DataFrame} of shape (n_samples, n_labels), int, or (n_samples,)
             Label indicator; sparse if that of `fit` was, and a data frame if that was one, with
-            its columns, and with the index of X if X is a data frame too. Classes if `fit` got
+            its columns, and with the index of X if both are of pandas. Classes if `fit` got
             classes.
 
         Raises
@@ -225,6 +227,10 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
 
             index = X.index if hasattr(X, "iloc") else None
             return pd.DataFrame(sets, index=index, columns=self.classes_)
+        if self._form == "polars":
+            from polars import DataFrame  # likewise
+
+            return DataFrame(sets, schema=self.classes_.tolist())
         return sp.csr_matrix(sets) if self._form == "sparse" else sets
 
     def decision_function(self, X, known=None):
@@ -292,7 +298,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
 
     def _check_columns(self, y, name="y"):
         """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
-        columns = label_names(y) if self._form == "frame" else None
+        columns = label_names(y) if self._form in NAMED else None
         if columns is not None and columns.tolist() != self.classes_.tolist():
             told = shortened(columns.tolist()), shortened(self.classes_.tolist())
             raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
@@ -762,6 +768,8 @@ def known_sets(known, n, n_labels):
     TypeError, ValueError
         Naming the first item or entry that is wrong.
     """
+    if is_polars(known):
+        known = known.to_numpy()
     if hasattr(known, "iloc"):
         known = known.astype(object).where(known.notna(), None).to_numpy()
     known = list(known) if isinstance(known, np.ndarray) else known

@@ -5,6 +5,9 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from sskit._numbers import shown
+from sskit.inputs.frames import is_polars
+
+NAMED = ("frame", "polars")
 
 
 def check_indicator(y):
@@ -95,6 +98,8 @@ def label_names(y):
     ValueError
         Naming the first of them that is there twice.
     """
+    if is_polars(y):
+        return np.array(y.columns, dtype=object)  # all different
     if not hasattr(y, "iloc") or getattr(y, "ndim", 0) != 2:
         return None
     twice = y.columns.duplicated()
@@ -103,22 +108,25 @@ def label_names(y):
     return y.columns.to_numpy()
 
 
-def target_form(y, names=None):
+def target_form(y, given):
     """Return the form of y, in which predictions are given.
 
     Parameters
     ----------
     y : ndarray or sparse matrix
         Target, converted.
-    names : ndarray of shape (n_labels,), default=None
-        Names of the labels, if it was a data frame.
+    given : object
+        Target, as the user gave it.
 
     Returns
     -------
-    form : {"classes", "frame", "sparse", "dense"}
+    form : {"classes", "frame", "polars", "sparse", "dense"}
+        One of `NAMED` if its columns have names, of a data frame of pandas or polars.
     """
     if y.ndim == 1:
         return "classes"
-    if names is not None:
+    if is_polars(given):
+        return "polars"
+    if hasattr(given, "iloc"):
         return "frame"
     return "sparse" if sp.issparse(y) else "dense"

@@ -1,13 +1,20 @@
 """Validation of images, and labels of nodes from labels of pixels, and back."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
-from sskit._labels import is_ignored
-from sskit._numbers import as_array
+from sskit._labels import is_ignored, plain
+from sskit._numbers import as_array, shortened, shown
 from sskit.inputs.ragged import items_of, stack_known_labels
 from sskit.inputs.ragged_array import object_array, split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
+_KNOWN = "one item per graph: None, or for each node or pixel None or a label"
+_NO_SEGMENTS = (
+    "but X does not say by an attribute 'segments' to which nodes they belong, as graphs of "
+    "SuperpixelGraphs do"
+)
 
 
 def node_targets(y, graphs, ignore_label=None):
@@ -74,10 +81,7 @@ def check_masks(items, graphs, ignore_label=None):
     items = items_of(items, "y", _TARGETS, stacked=(2, 3), count=len(graphs))
     masks = [check_mask(item, f"y[{i}]", ignore_label) for i, item in enumerate(items)]
     if graphs.segments is None:
-        raise ValueError(
-            "y has labels of pixels, but X does not say by an attribute 'segments' to which nodes "
-            "they belong, as graphs of SuperpixelGraphs do; if pixels are nodes, flatten y"
-        )
+        raise ValueError(f"y has labels of pixels, {_NO_SEGMENTS}; if pixels are nodes, flatten y")
     for i, (mask, segments) in enumerate(zip(masks, graphs.segments, strict=True)):
         if mask.shape != segments.shape:
             raise ValueError(
@@ -122,6 +126,88 @@ def check_mask(mask, name, ignore_label=None):
         labels = labels.astype(object)
         labels[ignored] = ignore_label
     return labels.reshape(mask.shape)
+
+
+def known_nodes(known, graphs, classes, ignore_label=None):
+    """Return known labels of graphs, where those of pixels have become those of nodes.
+
+    Parameters
+    ----------
+    known : sequence of n items, or None
+        Known labels of the graphs. An array (H_i, W_i) has labels of the pixels: a node has the
+        label that most of its known pixels have, of several the smallest. A boolean array of a row
+        for each node and a column for each label says what is possible, and stays.
+    graphs : GraphBatch
+        The graphs.
+    classes : ndarray of shape (K,)
+        The labels of the model, sorted.
+    ignore_label : object, default=None
+        A label of pixels that are not known, as None is.
+
+    Returns
+    -------
+    known : list of n items, or None
+        None, or for each node None or a label, or what is not of pixels as it was.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the item that is wrong, and its pixel.
+    """
+    if known is None:
+        return None
+    found = list(items_of(known, "known", _KNOWN, stacked=(3,), count=len(graphs)))
+    for i, item in enumerate(found):
+        if not _is_mask(item, (int(graphs.n_nodes[i]), len(classes))):
+            continue
+        if graphs.segments is None:
+            raise ValueError(f"known[{i}] has labels of pixels, {_NO_SEGMENTS}")
+        mask, segments = as_array(item, f"known[{i}]"), graphs.segments[i]
+        if mask.shape != segments.shape:
+            raise ValueError(
+                f"X[{i}] has segments of shape {segments.shape} but known[{i}] has the shape "
+                f"{mask.shape}"
+            )
+        if not isinstance(item, np.ndarray) and mask.dtype.kind in "US":
+            mask = np.array(item, dtype=object)  # else None among strings was a string
+        found[i] = _known_of_pixels(mask, segments, graphs.n_nodes[i], classes, ignore_label, i)
+    return found
+
+
+def _is_mask(item, possible):
+    """Return whether known labels are of pixels, not what is possible, of a shape, nor of nodes."""
+    if isinstance(item, np.ndarray):
+        return item.ndim == 2 and not (item.dtype == bool and item.shape == possible)
+    return isinstance(item, (list, tuple)) and any(
+        isinstance(row, (list, tuple, np.ndarray)) for row in item[:1]
+    )
+
+
+def _known_of_pixels(mask, segments, n_nodes, classes, ignore_label, i):
+    """Return a list with the label of each node, or None, from those of pixels."""
+    flat = mask.ravel()
+    told = ~is_ignored(flat, ignore_label)
+    if flat.dtype.kind == "O":
+        told &= np.array([label is not None for label in flat.tolist()], dtype=bool)
+    place, codes = {label: k for k, label in enumerate(classes.tolist())}, np.full(flat.size, -1)
+    if flat.dtype.kind == "O":
+        found = [plain(x) if isinstance(x, Hashable) else None for x in flat[told].tolist()]
+        codes[told] = [place.get(label, -1) for label in found]
+    else:
+        values, inverse = np.unique(flat[told], return_inverse=True)
+        found = np.array([place.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        codes[told] = found[inverse]
+    wrong = np.flatnonzero(told & (codes < 0))
+    if len(wrong):
+        row, column = divmod(int(wrong[0]), mask.shape[1])
+        raise ValueError(
+            f"known[{i}][{row}][{column}] is {shown(mask[row, column])}, which is no label that "
+            f"the model was fitted to, such as {shortened([*place], 2)}"
+        )
+    pairs = segments.ravel().astype(np.int64)[told] * len(classes) + codes[told]
+    votes = np.bincount(pairs, minlength=n_nodes * len(classes)).reshape(n_nodes, -1)
+    labels = classes[votes.argmax(axis=1)].tolist()
+    return [label if any_ else None for label, any_ in zip(labels, votes.any(axis=1), strict=True)]
 
 
 def paint(labels, graphs):

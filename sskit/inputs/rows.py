@@ -6,6 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from sskit._labels import join_arrays, label_array, plain, string_array
 from sskit._numbers import as_array
+from sskit.inputs.frames import is_frame
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import FLOATS, check_finite, is_ready, sound_csr
 
@@ -131,7 +132,7 @@ def check_samples(X, name):
     ):
         raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
     else:
-        found = list(X.to_numpy() if hasattr(X, "iloc") else X)
+        found = list(X.to_numpy() if hasattr(X, "iloc") or is_frame(X) else X)
     if not found:
         raise ValueError(f"{name} has 0 samples, expected at least 1")
     return found

@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 
 from sskit._numbers import shortened
+from sskit.inputs.frames import is_frame, join_frames, library_of
 from sskit.inputs.ragged import check_filled, items_of, sequence_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
@@ -102,18 +103,17 @@ def _tells(token):
 
 def _stack_frames(frames, first, allow_empty):
     """Return data frames as one, so that names and types of columns are kept, and offsets."""
-    from pandas import concat
-
-    columns = list(frames[first].columns)
+    columns, library = list(frames[first].columns), library_of(frames[first])
     for i, frame in enumerate(frames):
-        if np.size(frame) and not (is_frame(frame) and list(frame.columns) == columns):
+        alike = is_frame(frame) and library_of(frame) == library
+        if np.size(frame) and not (alike and list(frame.columns) == columns):
             raise ValueError(
-                f"X[{i}] is not a data frame with the columns {shortened(columns)}, unlike "
-                f"X[{first}]"
+                f"X[{i}] is not a data frame of {library} with the columns {shortened(columns)}, "
+                f"unlike X[{first}]"
             )
     offsets = make_offsets(list(map(len, frames)))
     check_filled(offsets, "X", allow_empty)
-    return concat([frame for frame in frames if len(frame)], ignore_index=True), offsets
+    return join_frames([frame for frame in frames if len(frame)]), offsets
 
 
 def _stack_objects(sentences, start):
@@ -142,11 +142,6 @@ def _as_tokens(sequence, i):
         "dict of each row"
     )
     return list(sequence_of(sequence, f"X[{i}]", "tokens", hint))
-
-
-def is_frame(sequence):
-    """Return whether a sequence is a pandas DataFrame, without importing pandas."""
-    return type(sequence).__module__.startswith("pandas") and hasattr(sequence, "columns")
 
 
 def _holds_items(sequence):

@@ -153,23 +153,53 @@ class_accuracy_scorer = RegionScorer(class_accuracy_score)
 
 def _confusion(y_true, y_pred, ignore_label, sample_weight):
     """Return how much has each true class (row) and predicted class, and the classes."""
+    true, pred, weight = counted_labels(y_true, y_pred, ignore_label, sample_weight)
+    classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
+    n = len(classes)
+    place = codes[: len(true)] * n + codes[len(true) :]
+    return np.bincount(place, weight, n * n).reshape(n, n), classes
+
+
+def counted_labels(y_true, y_pred, ignore_label=None, sample_weight=None, sets=False):
+    """Return those labels of tokens, nodes or pixels that count, and their weights.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of n arrays (V_i,) or (H_i, W_i)
+        True and predicted labels.
+    ignore_label : object, default=None
+        True label of what does not count; None means that all count.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the samples.
+    sets : bool, default=False
+        Whether there may be sets of labels, each of which is right.
+
+    Returns
+    -------
+    true, pred : ndarray of shape (m,)
+        The labels.
+    weight : ndarray of shape (m,)
+        Weights of their samples, positive.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If shapes or kinds of labels differ between the two, or nothing counts.
+    """
     flat = _flattened(y_true, "y_true", ignore_label), _flattened(y_pred, "y_pred")
     for i, (a, b) in enumerate(zip(y_true, y_pred, strict=False)):
         if np.shape(a) != np.shape(b):
             raise ValueError(
                 f"y_true[{i}] has the shape {np.shape(a)} but y_pred[{i}] has {np.shape(b)}"
             )
-    true, pred, counted, offsets = stack_pair(*flat, ignore_label)
+    true, pred, counted, offsets = stack_pair(*flat, ignore_label, sets=sets)
     weight = np.repeat(check_weights(sample_weight, len(offsets) - 1), np.diff(offsets))
     counted &= weight > 0
     if not counted.any():
         raise ValueError("y_true has no labels that count: all are ignored or have the weight 0")
     true, pred, weight = (values[counted] for values in (true, pred, weight))
     check_kinds(true, pred)
-    classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
-    n = len(classes)
-    place = codes[: len(true)] * n + codes[len(true) :]
-    return np.bincount(place, weight, n * n).reshape(n, n), classes
+    return true, pred, weight
 
 
 def _flattened(y, name, ignore_label=None):

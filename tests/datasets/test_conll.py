@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SequenceTagger
 from sskit.datasets import load_conll
+from sskit.datasets._conll_file import CONLLU
 from sskit.preprocessing import TokenTransformer
 
 NAMES = ["word", "pos", "tag"]
@@ -120,6 +121,11 @@ def test_tabs_tell_tokens_from_comments():
     assert read("#\tO\n", comments=False)[1] == [["O"]]
     with pytest.raises(ValueError, match="holds no tokens"):
         read("#\tO\n", comments=True)
+    # of SemEval's MultiCoNER: comments with tabs, tokens with blanks
+    blanks = "# id 17\tdomain=en\nthe _ _ O\n# _ _ O\n\n# id 18\tdomain=en\n# _ _ B-PER\n"
+    for text in (blanks, blanks.replace(" _ ", "  _ "), "\n\n#x\ty z\tO\n" + blanks):
+        assert read(text)[1] == [["O", "O"], ["B-PER"]], text
+    assert read(blanks, comments=False, separator=" ")[1][0] == ["domain=en", "O", "O"]
     # comments stand between sentences only, but for the one that names columns
     with pytest.raises(ValueError, match="line 2: 2 columns, expected 3: 0, 1, 2: '# comment'"):
         read("The DT O\n# comment\n")
@@ -143,6 +149,36 @@ def test_conllu(tmp_path):
     assert read(plus)[1] == [["X", "Y"]]
     # ranges are of CoNLL-U only
     assert len(read(plus, columns=["word", "tag"])[1][0]) == 4
+
+
+def test_the_tags_of_conllu_are_parts_of_speech(tmp_path):
+    tokens, tags = read(UNIVERSAL, columns="conllu", tags="UPOS")
+    path = tmp_path / "a.conllu"
+    path.write_text(UNIVERSAL)
+    plain = "\n".join(line for line in UNIVERSAL.split("\n") if not line.startswith("#"))
+    for found in [
+        load_conll(path),
+        read(UNIVERSAL),  # by what it holds
+        read(plain),
+        read(UNIVERSAL, columns="conllu"),
+        read("# global.columns = " + " ".join(CONLLU) + "\n" + UNIVERSAL),
+    ]:
+        assert found == (tokens, tags)
+    assert read(UNIVERSAL, tags=-1)[1][0] == ["_", "_", "_", "_", "New York"]
+    assert read(UNIVERSAL, tags="DEPREL")[1][1] == ["root"]
+    # what is no CoNLL-U: its last column has the tags, and columns have numbers
+    row = "{}\ta\tb\tc\t_\t_\t{}\td\t_\tO"
+    for ids, heads, end in [((1, 3), "00", ""), ((0, 1), "00", ""), ((1, 2), "0x", ""),
+                            ((1, 2), "00", "\tO")]:  # fmt: skip
+        text = "\n".join(row.format(*values) + end for values in zip(ids, heads, strict=True))
+        assert read(text)[1] == [["O", "O"]]
+        assert "1" in read(text)[0][0][0]
+    assert read(row.format(1, "_"))[1] == [["c"]]
+    blind = row.format(1, 0).replace("c", "_")
+    with pytest.raises(ValueError, match="no value in the column UPOS; tags= takes .* XPOS"):
+        read(blind)
+    assert read(blind, tags=None)[1] is None
+    assert read(blind, tags="UPOS")[1] == [["_"]]
 
 
 def test_only_line_breaks_end_lines_and_only_separators_part_columns():
@@ -172,12 +208,56 @@ def test_files_and_encodings(tmp_path):
         assert load_conll(file, encoding=encoding) == ([[{"0": "Öl"}]], [["O"]])
     tokens, _ = read("The cat O\ncat The O\n")
     assert tokens[0][0]["0"] is tokens[0][1]["1"]  # equal values are there once
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"a O\n\xd6l O\n")
+
+
+def test_several_files_are_read_as_if_they_were_one(tmp_path):
+    names = ["a.txt", "b.txt.gz"]
+    (tmp_path / names[0]).write_text(PLAIN)
+    (tmp_path / names[1]).write_bytes(gzip.compress(PLAIN.replace(" ", "\t").encode()))
+    paths = [tmp_path / name for name in names]
+    for path in (paths, tuple(map(str, paths)), iter([paths[0], io.StringIO(PLAIN)])):
+        assert load_conll(path, columns=NAMES) == (X + X, Y + Y)
+    assert load_conll(paths, tags=None)[1] is None
+    other = tmp_path / "c.txt"
+    other.write_text("The O\n")
+    message = f"{other} has the columns 0, 1 with the tags in 1, but {paths[0]} 0, 1, 2 with"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load_conll([paths[0], other])
+    other.write_text("a O\n\n\nc I-X\n")
+    with pytest.raises(ValueError, match=re.escape(f"{other}, line 4: the tag is I-X at")):
+        load_conll([other, other], scheme="bio")
+
+
+def test_errors_of_files_name_the_file_and_the_line(tmp_path):
+    path, latin = tmp_path / "a.txt", b"a O\r\xd6l O\r"
+    no_gzip = tmp_path / "a.gz"
+    for content, options, message in [
+        (latin, {}, ", line 2: byte 0xd6 is not of the encoding utf-8; name that of the file"),
+        (latin, {"encoding": "ascii"}, ", line 2: byte 0xd6 is not of the encoding ascii"),
+        ("a O\n".encode("utf-16-le"), {}, ", line 1: a null character, as where UTF-16"),
+        (b"a\tO\nb\t\n", {}, ", line 2: the tag, column '1', is empty: 'b\\\\t'; tags=None"),
+        (b"a\t \n", {"columns": ["word", "tag"]}, ", line 1: the tag, column 'tag', is empty"),
+        (b"a b\tO\n\tO\n", {"tags": 0}, ", line 2: the tag, column '0', is empty"),
+    ]:
+        path.write_bytes(content)
+        for file in (path, [path]):
+            with pytest.raises(ValueError, match=re.escape(str(path)) + message):
+                load_conll(file, **options)
+    path.write_bytes(latin)
+    assert load_conll(path, encoding="latin-1")[1] == [["O", "O"]]
+    with open(path, encoding="utf8") as text, pytest.raises(ValueError, match="a.txt, line 2: by"):
+        load_conll(text)
+    for content in (latin, gzip.compress(latin)[:-9]):
+        no_gzip.write_bytes(content)
+        with pytest.raises(ValueError, match="a.gz cannot be decompressed: "):
+            load_conll(no_gzip)
+    assert read("b\t\n", tags=None)[0] == [[{"0": "b", "1": ""}]]
     for file, options, error, message in [
-        (path, {}, ValueError, "can't decode byte 0xd6"),
-        (tmp_path / "missing.txt", {}, FileNotFoundError, None),
-        (3, {}, TypeError, None),
+        (tmp_path / "missing.txt", {}, FileNotFoundError, "missing.txt"),
+        (3, {}, TypeError, "path must be a name, an open file or a list of these, got 3"),
+        (b"a.txt", {}, TypeError, "path must be a name"),
+        ([path, 3], {}, TypeError, "path must be a name"),
+        ([], {}, ValueError, "path is an empty list"),
         (path, {"encoding": "utf-9"}, LookupError, "unknown encoding"),
     ]:
         with pytest.raises(error, match=message):

@@ -3,13 +3,13 @@
 from numbers import Real
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sskit._public import PublicMixin
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
+from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import weight_argument
 
 
@@ -148,7 +148,7 @@ class DelegatingEstimator(MetaEstimator):
         score : float
             By `scoring`, or of the estimator.
         """
-        scorer = check_scoring(self.estimator, self.scoring)
+        scorer = find_scorer(self.estimator, self.scoring)
         model = self._fitted_estimator()
         return checked_score(scorer(model, X, y, **weight_argument(sample_weight)))
 

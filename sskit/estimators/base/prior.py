@@ -9,6 +9,7 @@ from sskit._labels import plain
 from sskit._numbers import array, as_array, shortened
 from sskit.estimators.base.fitted_state import LARGEST
 from sskit.estimators.base.outcome import FRAMES_AROUND_FIT
+from sskit.inputs.label_sets import NAMED as NAMED_FORMS
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
 # What a prior may name of its entries
@@ -82,7 +83,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
         Flat weights.
     """
     known, shapes = task.to_attributes.shared, task.to_attributes.weight_shapes()
-    if "_form" in blocks and (blocks["_form"] == "frame") != (known["_form"] == "frame"):
+    if "_form" in blocks and (blocks["_form"] in NAMED_FORMS) != (known["_form"] in NAMED_FORMS):
         # only one of them names its sets of labels, the other numbers them
         blocks = blocks | {LABEL: None}
     unknown = [key for key in blocks if key not in shapes and key not in NAMES]

@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from sskit._numbers import shortened
+from sskit.inputs.frames import is_frame
 from sskit.inputs.ragged import ready_sequence
 from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.rows import check_rows
 from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.inputs.tokens import holds_objects, is_frame
+from sskit.inputs.tokens import holds_objects
 
 
 class ColumnNames(NamedTuple):
@@ -66,7 +67,7 @@ def column_names(items, where="X"):
         return None
     for i, frame in enumerate(frames):
         # other numbers of columns are refused by validation
-        if frame.shape[1] == len(first) and (frame.columns != first).any():
+        if frame.shape[1] == len(first) and list(frame.columns) != first.tolist():
             raise ValueError(
                 f"the columns of {where}[{i}] are {shortened(list(frame.columns))}, but those of "
                 f"{where}[0] are {shortened(first.tolist())}"

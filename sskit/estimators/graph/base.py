@@ -23,7 +23,7 @@ from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import fitted_states, resolve_states
 from sskit.estimators.explanation.columns import ColumnNames
 from sskit.inputs.graphs import check_graphs, kind_codes
-from sskit.inputs.masks import node_targets, paint
+from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import locate, object_array
 from sskit.inputs.weights import check_sample_weight, cost_table, factored
@@ -196,7 +196,9 @@ class GraphEstimator(StructuredEstimator):
         known : sequence of n_samples items, default=None
             Known labels of the nodes: for each graph None, a boolean array (V_i, n_classes) of
             possible labels, or a sequence (V_i,) of labels, sets of labels one of which is right,
-            and None for unknown ones.
+            and None for unknown ones. Of graphs with segments also an array (H_i, W_i) of labels
+            of the pixels, unknown where it has None or `ignore_label`: a node gets the label that
+            most of its known pixels have.
 
         Returns
         -------
@@ -303,6 +305,7 @@ class GraphEstimator(StructuredEstimator):
         """Return the decoder of graphs, and the graphs."""
         model, graphs = self._fitted_model(), self._check_inputs(X)
         kinds, states = vars(self).get("node_kinds_"), fitted_states(self)
+        known = known_nodes(known, graphs, self.classes_, self.ignore_label)
         possible = check_known(known, graphs.n_nodes, self.classes_)
         if kinds is not None or graphs.node_kinds is not None:
             of_kind = self.kind_classes_.astype(bool)[node_codes(graphs, kinds)]

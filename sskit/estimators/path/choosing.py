@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
@@ -15,6 +14,7 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
+from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.fit import begin
@@ -130,7 +130,7 @@ def score_folds(path, X, y, groups, further):
     """
     from sklearn.model_selection import check_cv  # not at import: megabytes that few need
 
-    estimator, scorer = path.estimator, check_scoring(path.estimator, path.scoring)
+    estimator, scorer = path.estimator, find_scorer(path.estimator, path.scoring)
     # all data first: errors are to name their items, not those of a fold
     whole = FallingFits(estimator, X, y, **further)
     factors = FACTORS if whole.goes_on else FEW

@@ -69,7 +69,9 @@ class RegularizationPath(DelegatingEstimator):
     cv : int, cross-validation generator or iterable, default=None
         Folds for choosing lam, as in scikit-learn. None traces a path and chooses none.
     scoring : str or callable, default=None
-        Score of a model on held-out data of a fold; None is the score of the estimator.
+        Score of a model on held-out data of a fold; None is the score of the estimator. A scorer,
+        or the name of one of scikit-learn; where samples have many labels, as of tokens or nodes,
+        a name such as "f1_macro" compares them one by one.
     refit : bool, default=True
         With `cv`, whether the estimator is then fitted to all data with the chosen lam and its own
         ``tol``.

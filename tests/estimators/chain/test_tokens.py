@@ -21,6 +21,8 @@ from sskit import (
     SequenceTagger,
     TreeTagger,
 )
+from sskit.datasets import load_conll, save_conll
+from sskit.metrics import spans
 from sskit.preprocessing import TokenTransformer, TokenVectorizer
 
 WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "is", "it"], ["the", "end"]] * 5
@@ -252,3 +254,29 @@ def test_wrapped_transformers_name_the_token_too():
                 assert isinstance(caught.value, TypeError) == (value in (b"b", 1j, [1]))
     with pytest.raises(ValueError, match=r"X\[0\]\[1\]\['n'\]"):
         TokenTransformer(DictVectorizer(), edges="w[-1]|n[0]").fit([[{"w": "a"}, {"n": 10**400}]])
+
+
+# Words of blanks, as tokenisers return them, and the signs that CRFsuite parts attributes by.
+ODD = ["New", " ", "", "\t\n", "York", "a=b", "a:b", "=", ":", "a=b:c=", "\\:", "\xa0"]
+
+
+def test_blank_words_and_signs_in_attributes_are_like_all_others(tmp_path):
+    tags = ["B-LOC", *["I-LOC"] * 4, *["O", "B-a:b"] * 3, "I-a:b"]
+    assert spans(tags)[0] == ("LOC", 0, 5)  # a name over tokens without a letter
+    dicts = [[{"w": word, "w[1]:x=": word} for word in some] for some in (ODD, ODD[::-1])]
+    lists = [[[f"{key}={word}" for key, word in token.items()] for token in x] for x in dicts]
+    y = [tags, tags[::-1]]
+    fits = [SequenceTagger(lam=1e-3, random_state=0).fit(X, y) for X in (dicts, lists)]
+    names = fits[0].feature_names_in_.tolist()
+    assert names == fits[1].feature_names_in_.tolist() == sorted(sum(lists[0], []))
+    np.testing.assert_array_equal(*(tagger.coef_ for tagger in fits))
+    for tagger, X in zip(fits, (dicts, lists), strict=True):
+        assert [labels.tolist() for labels in tagger.predict(X)] == y
+    # and through a file, whose lines end where lines end only
+    words = [word for word in ODD if "\n" not in word]
+    source, path = tmp_path / "a.txt", tmp_path / "b.txt"
+    source.write_text("".join(f"{word}\tO\n" for word in words), encoding="utf-8")
+    X, _ = load_conll(source, columns=["w", "tag"])
+    assert [token["w"] for token in X[0]] == words
+    save_conll(path, [tags[: len(words)]], source=source)
+    assert load_conll(path, columns=["w", "tag"]) == (X, [tags[: len(words)]])

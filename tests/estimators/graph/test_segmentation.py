@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.graphs import crosses, exhaustive, grid_edges
 from helpers.real_data import load_weizmann_horses
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -207,6 +208,43 @@ def test_pixel_masks(ignore):
         assert states.shape == (42,) and np.array_equal(mask, graph.pixel_mask(states))
 
 
+def test_masks_are_known_as_they_are_learned():
+    graphs, masks, _ = pictures(20, "void")
+    model = SegmentationModel(ignore_label="void", random_state=0).fit(graphs, masks)
+    other = np.where(masks[0] == "void", "void", np.where(masks[0] == "earth", "water", "earth"))
+    with_none = np.where(other == "void", None, other).astype(object)
+    segments, known = graphs[0].segments, [None] * 42
+    for v in range(42):
+        labels, counts = np.unique(other[(segments == v) & (other != "void")], return_counts=True)
+        known[v] = labels[counts.argmax()] if len(labels) else None
+    assert None in known and {"earth", "water"} < {*known}
+    expected = model.predict(graphs[:2], known=[known, None])
+    assert (expected[0] != model.predict(graphs[:1])[0]).any()
+    for given in (other, other.tolist(), with_none, with_none.tolist()):
+        found = model.predict(graphs[:2], known=[given, None])
+        np.testing.assert_array_equal(np.stack(found), np.stack(expected))
+    # a stack of masks, also of labels that are numbers or booleans
+    for convert in (lambda mask: (mask == "water") * 3, lambda mask: mask == "water"):
+        model = SegmentationModel(random_state=0).fit(graphs, [convert(m) for m in masks])
+        blocks = np.stack([convert(graph.pixel_mask(np.array(["earth", "water"])[
+            np.arange(42) % 2])) for graph in graphs])  # fmt: skip
+        np.testing.assert_array_equal(np.stack(model.predict(graphs, known=blocks)), blocks)
+        possible = np.ones((42, 2), dtype=bool)
+        possible[0] = [False, True]
+        found = model.predict(graphs[:1], known=[possible])[0]
+        assert found[0, 0] == model.classes_[1]
+    wrong, X = convert(masks[0]).astype(int), blobs(1)[0]
+    wrong[1, 2] = 7
+    for given, data, message in [
+        (wrong, graphs, r"^known\[0\]\[1\]\[2\] is 7, which is no label .* such as False, True"),
+        (wrong[1:], graphs, r"X\[0\] has segments of shape \(12, 21\) but known\[0\] has the shap"),
+        (wrong, X, r"^known\[0\] has labels of pixels, but X does not say by .*'segments'"),
+    ]:
+        nodes = SegmentationModel(random_state=0).fit(X, [np.arange(42) % 2 == 0])
+        with pytest.raises(ValueError, match=message):
+            (model if data is graphs else nodes).predict(data[:1], known=[given])
+
+
 def test_areas_weigh_nodes():
     X, y = blobs(20, noise=1.5)
     rng, truth = np.random.default_rng(0), np.concatenate(y)
@@ -327,6 +365,12 @@ def test_images_in_masks_out():
     assert (
         fitted.score(IMAGES[10:], MASKS[10:]) == pytest.approx(fraction) and fitted[-1].certified_
     )
+    # masks are known in a pipeline too
+    with config_context(enable_metadata_routing=True):
+        fitted[-1].set_predict_request(known=True)
+        known = fitted.predict(IMAGES[10:], known=[1 - masks[0], None, None, None])
+    assert np.mean(known[0] == masks[0]) < 0.1
+    assert np.array_equal(known[1], masks[1])
     # arrays of images are lists of them
     again = make_model().fit(np.stack(IMAGES[:10]), np.stack(MASKS[:10]))
     np.testing.assert_array_equal(again[-1].coef_, fitted[-1].coef_)

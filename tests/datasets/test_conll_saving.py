@@ -1,0 +1,127 @@
+"""Files are written as they were, with other tags."""
+
+import gzip
+import io
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sskit.datasets import load_conll, save_conll
+
+UNIVERSAL = """\
+# newdoc id = a
+# sent_id = 1
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\t_\t_\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\tSpaceAfter=No
+2.1\tnada\tnada\tNOUN\t_\t_\t_\t_\t_\t_
+
+# newdoc id = b
+
+# sent_id = 2
+1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
+
+# sent_id = 3
+1\ta\ta\tX\t_\t_\t0\troot\t_\t_
+"""
+BLANKS = "-DOCSTART- -X-  O\n\n#  id 1\tdomain=x\nThe   DT O \n cat NN \tO\n\n\n# # O"
+
+
+def saved(tmp_path, text, y, encoding="utf-8", **options):
+    """What is written of a text, as bytes."""
+    source, path = tmp_path / "source", tmp_path / "path"
+    source.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    save_conll(path, y, source=source, encoding=encoding, **options)
+    return path.read_bytes()
+
+
+def test_only_one_column_changes(tmp_path):
+    y = [["A", "B"], np.array(["C"]), ["D"]]
+    expected = UNIVERSAL
+    for old, new in zip(["VERB", "PRON", "SYM", "X"], "ABCD", strict=True):
+        expected = expected.replace(f"\t{old}\t", f"\t{new}\t")
+    assert saved(tmp_path, UNIVERSAL, y).decode() == expected
+    found = saved(tmp_path, BLANKS, [["B", "I"], ["O"]]).decode()
+    assert found == BLANKS.replace("DT O", "DT B").replace("\tO", "\tI")
+    found = saved(tmp_path, BLANKS, [["B", "I"], ["O"]], tags=0).decode()
+    assert found == BLANKS.replace("The", "B").replace("cat", "I").replace("# #", "O #")
+    for name in ("a.gz", "source"):  # compressed, and where the file was
+        save_conll(tmp_path / name, [["B", "I"], ["O"]], source=tmp_path / "source", tags=0)
+        data = (tmp_path / name).read_bytes()
+        assert (gzip.decompress(data) if name == "a.gz" else data).decode() == found
+
+
+def test_a_column_is_added(tmp_path):
+    found = saved(tmp_path, BLANKS, [["B", "I"], ["O"]], tags=None).decode()
+    assert found == (
+        "-DOCSTART- -X-  O  O\n\n#  id 1\tdomain=x\nThe   DT O B \n cat NN \tO \tI\n\n\n# # O O"
+    )
+    names = [str(k) for k in range(10)]
+    found = saved(
+        tmp_path, UNIVERSAL, [["A", "B"], ["C"], ["D"]], tags=None, columns=["ID", *names[1:]]
+    )
+    assert load_conll(io.BytesIO(found), columns=["ID", *names])[1] == [["A", "B"], ["C"], ["D"]]
+    assert saved(tmp_path, "-DOCSTART-\na", [["B"]], tags=None) == b"-DOCSTART-\na B"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be"])
+def test_saving_what_was_read_changes_no_byte(encoding, tmp_path):
+    for text in (UNIVERSAL, BLANKS):
+        for end in ("\n", "\r\n", "\r"):
+            for begin in ("", "\ufeff") if encoding in ("utf-8", "utf-16-be") else ("",):
+                data = (begin + text.replace("\n", end)).encode(encoding)
+                X, y = load_conll(io.BytesIO(data), encoding=encoding)
+                assert saved(tmp_path, data, y, encoding) == data
+    big = "\ufeffa O\n".encode("utf-16-be")
+    assert saved(tmp_path, big, [["B"]], "utf-16") == "\ufeffa B\n".encode("utf-16-be")
+
+
+TAGS = st.sampled_from(["B-X", "=", "-", "#", "é", "\xa0", "\x85", "\u2028"])
+
+
+@given(st.lists(st.lists(TAGS, min_size=1, max_size=3), min_size=1, max_size=3), st.data())
+def test_what_is_saved_is_what_is_read(y, data):
+    separator = data.draw(st.sampled_from(["\t", " ", ",", " | "]))
+    tags = data.draw(st.sampled_from([0, 1, -1, None]))
+    line = separator.join(["word", "x", "O"]) + "\n"
+    with TemporaryDirectory() as folder:
+        source, path = Path(folder, "a.txt"), Path(folder, "b.txt")
+        source.write_text("\n".join(line * len(labels) for labels in y), encoding="utf-8")
+        save_conll(path, y, source=source, tags=tags, separator=separator)
+        options = {"separator": separator, "comments": False}
+        X, found = load_conll(path, tags=-1 if tags is None else tags, **options)
+        assert found == y
+        assert len(X[0][0]) == (3 if tags is None else 2)
+
+
+def test_wrong_tags_are_named(tmp_path):
+    text = "a O\nb O\n\nc O\n"
+    source, path = tmp_path / "source", tmp_path / "path"
+    for y, options, error, message in [
+        ([["O", "O"]], {}, ValueError, f"{source} has 2 sentences, but y has 1"),
+        ([["O", "O"], ["O", "O"]], {}, ValueError,
+         f"{source}, line 4: the sentence has 1 tokens, but y[1] has 2 tags"),
+        (["OO", ["O"]], {}, TypeError, "y[0] must be a sequence of tags, got 'OO'"),
+        ([["O", "O"], [None]], {}, TypeError, "y[1][0] is None, but tags must be strings"),
+        ([["O", ["O"]], ["O"]], {}, TypeError, "y[0][1] is ['O'], but"),
+        ([["O", ""], ["O"]], {}, ValueError, "y[0][1] is '', which is no column"),
+        ([["O", "a b"], ["O"]], {}, ValueError, "y[0][1] is 'a b', which is no column"),
+        ([["O", "a\n"], ["O"]], {}, ValueError, "y[0][1] is 'a\\n', which is no column"),
+        ([["O", "é"], ["O"]], {"encoding": "ascii"}, ValueError,
+         "y[0][1] is 'é', which the encoding ascii lacks"),
+        ([["O", "O"], ["O"]], {"tags": 2}, ValueError, f"{source}: no column is tags=2"),
+        ([["O", "O"], ["O"]], {"separator": ""}, ValueError, "separator must be"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=re.escape(message)):
+            saved(tmp_path, text, y, **options)
+        assert not path.exists()
+    with pytest.raises(ValueError, match="names its columns, so that none can be added; .* FORM"):
+        saved(tmp_path, UNIVERSAL, [["A", "B"], ["C"], ["D"]], tags=None)
+    for name, wrong in [("path", [path]), ("source", [source]), ("source", io.StringIO(text))]:
+        with pytest.raises(TypeError, match=f"{name} must be the name of one file, got"):
+            save_conll(**{"path": path, "y": [], "source": source, name: wrong})

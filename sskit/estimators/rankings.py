@@ -267,7 +267,10 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
             If X is wrong, or the score of a row overflows; the error names the row.
         """
         check_fitted(self)
-        X = check_rows(self, X, reset=False)
+        return self._scores(check_rows(self, X, reset=False))
+
+    def _scores(self, X):
+        """Return the scores of checked rows, which have no names of columns any more."""
         # scores that are not finite are found below
         check_numbers(self, {"coef_": (1, X.shape[1])}, finite=False)
         scores = linear_scores(X, self.coef_, np.zeros(1), self.n_jobs).ravel()
@@ -304,7 +307,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         data, grades = check_grades(self, X, y, reset=False)
         weight = check_sample_weight(sample_weight, data.shape[0])
         found = check_groups(groups, weight, data.shape[0])
-        both = (found.sort(grades), found.sort(self.predict(data)))
+        both = (found.sort(grades), found.sort(self._scores(data)))
         pieces = (np.split(rows, found.offsets[1:-1]) for rows in both)
         fractions = np.array([*map(ordered_fraction, *pieces)])
         counts = ~np.isnan(fractions) * (1.0 if weight is None else found.weight)

@@ -404,6 +404,7 @@ def check_groups(groups, weight, n_rows):
     if values.shape != (n_rows,):
         raise ValueError(
             f"groups.shape == {values.shape}, expected ({n_rows},): one group for each row of X"
+            + hint_of_sizes(values, n_rows)
         )
     _, first, codes = np.unique(values, return_index=True, return_inverse=True)
     codes, first = np.argsort(np.argsort(first))[codes], np.sort(first)
@@ -419,6 +420,17 @@ def check_groups(groups, weight, n_rows):
         weight = weight[first]
     order = None if (np.diff(codes) >= 0).all() else np.argsort(codes, kind="stable")
     return Groups(order, np.append(0, np.bincount(codes).cumsum()).astype(np.int64), weight)
+
+
+def hint_of_sizes(values, n_rows):
+    """Return what an error adds if groups seem to be their sizes, as other packages take them."""
+    sizes = values.ndim == 1 and values.dtype.kind in "iuf" and (values >= 0).all()
+    if not sizes or values.sum() != n_rows:
+        return ""
+    return (
+        "; these seem to be the sizes of consecutive groups, for which it is "
+        "np.repeat(np.arange(len(sizes)), sizes)"
+    )
 
 
 def ordered_fraction(grades, scores):

@@ -113,14 +113,18 @@ def table():
             print(f"  {model:28s}{found:.3f}   {seconds:6.1f} s", flush=True)
 
 
-def queries(seed, n_queries=100, size=20, p=20):
-    """Return documents with grades 0 to 4 of queries, whose levels follow features otherwise."""
+def queries(seed, n_queries=100, size=20, p=20, spread=1.0):
+    """Return documents with grades 0 to 4 of queries, whose levels follow features otherwise.
+
+    Half of the columns vary between queries `spread` times as much as others.
+    """
     rng = np.random.default_rng(seed)
     w, u = np.random.default_rng(0).normal(size=(2, p)) / np.sqrt(p)
     documents = rng.normal(size=(n_queries, size, p))
     query = rng.normal(size=(n_queries, 1, p))
     utility = documents @ w + query @ u + rng.normal(scale=0.7, size=(n_queries, size))
     y = np.digitize(utility, [-1.0, 0.0, 1.0, 2.0])
+    query[..., ::2] *= spread
     return (documents + query).reshape(-1, p), y.ravel(), np.repeat(np.arange(n_queries), size)
 
 
@@ -165,6 +169,11 @@ def groups():
         fitted = [clone(model).fit(*given) for model in models]
         best = np.argmax([ranking_score(model, val) for model in fitted])
         print(f"  {name:28s}{ranking_score(fitted[best], test):.3f}", flush=True)
+    print("default parameters, half of the columns vary more between queries")
+    for spread in (1.0, 30.0, 1000.0):
+        train, test = (queries(seed, spread=spread) for seed in (1, 3))
+        score = ranking_score(RankingSVM(random_state=0).fit(*train), test)
+        print(f"  {spread:4.0f} times                  {score:.3f}", flush=True)
 
 
 def scaling():

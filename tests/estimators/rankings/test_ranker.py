@@ -11,7 +11,7 @@ from helpers.rankings import everything
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from sskit import RankingSVM
+from sskit import RankingSVM, StructSVMClassifier
 from sskit.dask import Distributed
 from sskit.estimators.base.groups import variance_within
 
@@ -129,7 +129,7 @@ def test_only_differences_within_groups_matter(form, standardize):
     pairs = [X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2)
              if groups[a] == groups[b]]  # fmt: skip
     variance = np.mean(np.square(pairs), axis=0) / 2
-    assert one.lam_ == pytest.approx((3 if standardize else variance.sum()) / (10 * len(X)))
+    assert one.lam_ == pytest.approx((3 if standardize else variance.sum()) / (10 * (len(X) - 8)))
     # features of groups, and rows of groups that have no pairs
     rng = np.random.default_rng(0)
     levels, lone = 100 * rng.normal(size=(8, 5))[groups], rng.normal(size=(4, 5)) * 1e3
@@ -173,6 +173,32 @@ def test_large_groups_are_measured_like_small_ones():
     expected = weight @ parts / (weight @ (sizes - 1))
     for rows in (X, sp.csr_array(X)):
         np.testing.assert_allclose(variance_within(rows, offsets, weight), expected)
+
+
+def test_pairs_are_rows_of_differences():
+    """The objective of "a before b" is that of a classifier of a - b, and takes no longer."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3000, 5))
+    first = (a - b) @ np.arange(5) + rng.logistic(size=3000) > 0
+    X, y = np.stack([a, b], axis=1).reshape(-1, 5), np.stack([first, ~first], axis=1).ravel()
+    groups, given = np.repeat(np.arange(3000), 2), {"random_state": 0, "standardize": False}
+    model = RankingSVM(**given).fit(X, y, groups)
+    # two classes have the weights w / 2 and -w / 2
+    rows = StructSVMClassifier(2 * model.lam_, fit_intercept=False, **given).fit(a - b, first)
+    for one, other in ((model, rows), (rows, model)):
+        assert one.dual_objective_ <= other.primal_objective_ + 1e-12
+    assert model.score(X, y, groups) == pytest.approx(rows.score(a - b, first), abs=0.01)
+    assert model.n_oracle_calls_ < 20 * 3000 and model.solver_.sampling == "permutation"
+
+
+def test_scores_of_many_groups_are_those_of_one():
+    rng = np.random.default_rng(0)
+    sizes = np.append(rng.integers(1, 6, size=50), [40, 33])
+    groups = np.repeat(np.arange(52), sizes)
+    X, y = rng.integers(4, size=(len(groups), 1)).astype(float), rng.integers(3, size=len(groups))
+    model = RankingSVM().fit(X, y, groups)
+    parts = [(X[groups == g], y[groups == g]) for g in range(52) if np.ptp(y[groups == g])]
+    assert model.score(X, y, groups) == pytest.approx(np.mean([model.score(*p) for p in parts]))
 
 
 def test_weights_of_groups_are_copies():

@@ -10,7 +10,7 @@ row. ``--scaling`` times a pass at 1,000 to 1,000,000 rows in one set.
 
 Needs covtype, rcv1_topics and usps in the folder SSKIT_DATA. ::
 
-    python examples/benchmarks/ranking.py [--groups] [--scaling]
+    python examples/benchmarks/ranking.py [--groups] [--pairs] [--scaling]
 """
 
 import argparse
@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sskit import RankingSVM
+from sskit import RankingSVM, StructSVMClassifier
 from sskit.oracles import worst_ranking
 
 LAMS = 10.0 ** np.arange(-4, 2)  # times R^2 over the number of positive rows
@@ -113,14 +113,18 @@ def table():
             print(f"  {model:28s}{found:.3f}   {seconds:6.1f} s", flush=True)
 
 
-def queries(seed, n_queries=100, size=20, p=20):
-    """Return documents with grades 0 to 4 of queries, whose levels follow features otherwise."""
+def queries(seed, n_queries=100, size=20, p=20, spread=1.0):
+    """Return documents with grades 0 to 4 of queries, whose levels follow features otherwise.
+
+    Half of the columns vary between queries `spread` times as much as others.
+    """
     rng = np.random.default_rng(seed)
     w, u = np.random.default_rng(0).normal(size=(2, p)) / np.sqrt(p)
     documents = rng.normal(size=(n_queries, size, p))
     query = rng.normal(size=(n_queries, 1, p))
     utility = documents @ w + query @ u + rng.normal(scale=0.7, size=(n_queries, size))
     y = np.digitize(utility, [-1.0, 0.0, 1.0, 2.0])
+    query[..., ::2] *= spread
     return (documents + query).reshape(-1, p), y.ravel(), np.repeat(np.arange(n_queries), size)
 
 
@@ -165,6 +169,36 @@ def groups():
         fitted = [clone(model).fit(*given) for model in models]
         best = np.argmax([ranking_score(model, val) for model in fitted])
         print(f"  {name:28s}{ranking_score(fitted[best], test):.3f}", flush=True)
+    print("default parameters, half of the columns vary more between queries")
+    for spread in (1.0, 30.0, 1000.0):
+        train, test = (queries(seed, spread=spread) for seed in (1, 3))
+        score = ranking_score(RankingSVM(random_state=0).fit(*train), test)
+        print(f"  {spread:4.0f} times                  {score:.3f}", flush=True)
+
+
+def comparisons(seed, noise, n=20_000, p=20):
+    """Return the rows a and b of pairs, and whether a is before b."""
+    rng, w = np.random.default_rng(seed), np.random.default_rng(0).normal(size=p)
+    a, b = rng.normal(size=(2, n, p))
+    return a, b, (a - b) @ w + noise * rng.logistic(size=n) > 0
+
+
+def pairs():
+    """Print the fraction of held-out pairs in order, and seconds, by the noise of the order."""
+    for noise in (0.1, 1.0, 4.0):
+        (a, b, first), (c, d, truth) = (comparisons(seed, noise) for seed in (0, 1))
+        X, y = np.stack([a, b], axis=1).reshape(-1, 20), np.stack([first, ~first], axis=1).ravel()
+        groups, rows = np.repeat(np.arange(len(a)), 2), {"fit_intercept": False, "random_state": 0}
+        fits = {
+            "RankingSVM": partial(RankingSVM(random_state=0).fit, X, y, groups),
+            "StructSVMClassifier of a - b": partial(StructSVMClassifier(**rows).fit, a - b, first),
+            "LinearSVC of a - b": partial(LinearSVC(**rows).fit, a - b, first),
+        }
+        print(f"pairs, noise {noise}")
+        for name, fit in fits.items():
+            model, seconds = processor_time(fit)
+            score = np.mean(((c - d) @ model.coef_[-1] > 0) == truth)
+            print(f"  {name:32s}{score:.3f}  {seconds:5.2f} s", flush=True)
 
 
 def scaling():
@@ -181,12 +215,15 @@ def scaling():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--groups", action="store_true", help="rank within groups")
+    parser.add_argument("--pairs", action="store_true", help="pairs as groups, and as rows")
     parser.add_argument("--scaling", action="store_true", help="time by number of rows")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     if arguments.groups:
         groups()
+    if arguments.pairs:
+        pairs()
     if arguments.scaling:
         scaling()
-    if not (arguments.groups or arguments.scaling):
+    if not (arguments.groups or arguments.pairs or arguments.scaling):
         table()

@@ -10,6 +10,7 @@ import pickle
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, KINDS, of_features
@@ -113,6 +114,27 @@ def test_sparse_features_are_dense_ones(name):
                 np.testing.assert_array_equal(a, b)
             else:
                 np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [KINDS[kind] for kind in KINDS if KINDS[kind] not in BY_ITSELF])
+def test_named_columns_are_silent(name):
+    """Warnings are errors: none of a public method, nor of what calls it, has lost the names."""
+    X, y = FITS[name].data()
+    named = of_features(X, lambda rows: pd.DataFrame(rows).rename(columns="x{}".format))
+    plain, model = make(name, max_iter=5).fit(X, y), make(name, max_iter=5).fit(named, y)
+    if not name.endswith("graphs"):  # which keep no names
+        assert model.feature_names_in_[0] == "x0"
+    assert model.score(named, y) == plain.score(X, y)
+    for method in {"predict", "decision_function", "node_scores", "predict_states"} & {*dir(model)}:
+        same(getattr(model, method)(named), getattr(plain, method)(X))
+    for wrapper in (
+        EarlyStopping(clone(model), random_state=0),
+        RegularizationPath(clone(model), cv=2),
+    ):
+        assert wrapper.fit(named, y).score(named, y) <= 1.0
+        assert len(wrapper.predict(named)) == len(y)
+    folds = KFold(2, shuffle=True, random_state=0)
+    assert np.isfinite(cross_val_score(clone(model), named, y, cv=folds)).all()
 
 
 def frozen(data):

@@ -315,9 +315,9 @@ def warn_of_column(estimator, features, names, stacklevel):
         if hasattr(estimator, "standardize"):
             scaled = "by standardize=True"
         warnings.warn(
-            f"column {name} of X has {100 * squares[largest] / total:.4g} % of the squared norm of "
-            "all features, so that the regularisation makes the others almost useless: scale the "
-            f"columns, {scaled}, or leave this one out",
+            f"column {name} of X has {100 * squares[largest] / total:.4g} % of the "
+            f"{estimator._measure}, so that the regularisation makes the others almost useless: "
+            f"scale the columns, {scaled}, or leave this one out",
             stacklevel=stacklevel + 1,
         )
 

@@ -162,6 +162,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     verbose: int = parameter(0, "verbose")
 
     _summary_class = RowSummary
+    _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
     _cure = "A smaller lam may help, or columns of X of about the same size."
@@ -212,13 +213,17 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         summary = self._with_columns(summary)
         if summary.columns is None and getattr(summary, "scale", None) is not None:
             names = getattr(summary, "feature_names", None)
-            features = matrices(checked.data)
+            features = self._compared(checked)
             warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
         return self._bind_scaled(checked, summary)
 
     def _summarize(self, checked):
         """Return the summary of checked data, or of a part of them."""
         return self._summary_class.of(checked, **checked.statistics)
+
+    def _compared(self, checked):
+        """Return matrices by whose squares the columns of checked data are compared."""
+        return matrices(checked.data)
 
     def _with_columns(self, summary):
         """Return the summary of all data with how columns are scaled in place of their sums."""

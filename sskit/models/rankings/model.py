@@ -46,15 +46,34 @@ class RankingModel:
             The problem for the solvers.
         """
         offsets = np.ascontiguousarray(offsets, dtype=np.int64)
-        # the numbers of the grades, 0 for the lowest of the set
-        parts = [
-            np.unique(grades[start:stop], return_inverse=True)[1].astype(np.int32)
-            for start, stop in zip(offsets[:-1], offsets[1:], strict=True)
-        ]
-        grades = np.concatenate(parts)
+        grades = numbers_of_grades(offsets, grades)
         feature_map = FeatureMap(FeatureRows(X), offsets, 1)
         # few passes would not pay for Gram matrices
         feature_map.prepare(NO_GRAMS)
         structure = RankingStructure(feature_map, grades)
         loss = NodeLoss(grades, np.empty(0), 1)
         return StructuredProblem(feature_map, structure, loss, block_weight)
+
+
+def numbers_of_grades(offsets, grades):
+    """Return the numbers of grades within their sets, 0 for the lowest.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_sets + 1,)
+        Set i has the rows offsets[i] to offsets[i + 1] - 1, at least one.
+    grades : ndarray of shape (n,)
+        Numbers that are compared within a set.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n,), int32
+        For all sets at once: there may be as many as rows.
+    """
+    sets = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((grades, sets))
+    # the sets are in order: a set begins where it did
+    rises = np.append(0, np.diff(grades[order]) != 0).cumsum()
+    numbers = np.empty(len(grades), dtype=np.int32)
+    numbers[order] = rises - rises[offsets[:-1]][sets]
+    return numbers

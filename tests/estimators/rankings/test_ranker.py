@@ -1,16 +1,19 @@
 """RankingSVM: grades within groups, and the ROC area of two grades."""
 
+import itertools
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from helpers.rankings import everything
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from sskit import RankingSVM
+from sskit import RankingSVM, StructSVMClassifier
 from sskit.dask import Distributed
+from sskit.estimators.base.groups import variance_within
 
 
 def data(seed=0, n_groups=8, size=6):
@@ -116,6 +119,88 @@ def test_groups():
     assert np.mean(one) <= model.primal_objective_ + 1e-9
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_only_differences_within_groups_matter(form, standardize):
+    X, y, groups = data()
+    given = {"standardize": standardize, "tol": 1e-5, "random_state": 0}
+    one = RankingSVM(**given).fit(form(X), y, groups)
+    # half the mean squared difference of two rows of a group, over ten times the number of rows
+    pairs = [X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2)
+             if groups[a] == groups[b]]  # fmt: skip
+    variance = np.mean(np.square(pairs), axis=0) / 2
+    assert one.lam_ == pytest.approx((3 if standardize else variance.sum()) / (10 * (len(X) - 8)))
+    # features of groups, and rows of groups that have no pairs
+    rng = np.random.default_rng(0)
+    levels, lone = 100 * rng.normal(size=(8, 5))[groups], rng.normal(size=(4, 5)) * 1e3
+    X = np.concatenate([np.hstack([X, np.zeros((48, 2))]) + levels, lone])
+    y, groups = np.append(y, np.zeros(4)), np.append(groups, [8, 8, 9, 10])
+    other = RankingSVM(one.lam_, **given).fit(form(X), y, groups, (groups < 8).astype(float))
+    assert other.primal_objective_ == pytest.approx(one.primal_objective_, rel=1e-4)
+    np.testing.assert_allclose(other.coef_[0], [*one.coef_[0], 0.0, 0.0], atol=0.02)
+    assert RankingSVM(**given).fit(form(X), y, groups).lam_ == pytest.approx(one.lam_)
+
+
+def joined_queries(seed, n_queries):
+    """Two columns tell the order; they vary between queries, and two columns are of the query."""
+    rng, groups = np.random.default_rng(seed), np.repeat(np.arange(n_queries), 8)
+    X = rng.normal(size=(len(groups), 7))
+    y = np.round(X @ [1.0, 0.5, *[0.0] * 5] + 0.3 * rng.normal(size=len(X)))
+    levels = 30 * rng.normal(size=(n_queries, 4))[groups]
+    return np.hstack([X[:, :2] + levels[:, :2], X[:, 2:], levels[:, 2:]]), y, groups
+
+
+def test_columns_are_scaled_and_compared_within_groups():
+    """Scaled by how they vary between queries the informative columns are almost useless: .73."""
+    X, y, groups = joined_queries(1, 20)
+    for standardize in (True, False):
+        model = RankingSVM(standardize=standardize, random_state=0).fit(X, y, groups)
+        assert model.score(*joined_queries(2, 50)) > 0.95
+    X[:, 7] *= 1e3  # of the query: no warning, which were an error
+    model.fit(X, y, groups)
+    X[:, 3] *= 1e3
+    with pytest.warns(UserWarning, match=r"column 3 of X has .* % of the squared differences of"):
+        model.fit(X, y, groups)
+
+
+def test_large_groups_are_measured_like_small_ones():
+    """Groups of many entries are taken by themselves, others some at a time."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([3, 2, 700, 1, 1, 4, 600, 600, 2])
+    offsets, weight = np.append(0, sizes.cumsum()), np.array([1, 2, 0, 3, 0, 1, 2, 1, 4.0])
+    X = rng.normal(size=(offsets[-1], 500)) + np.repeat(rng.normal(size=(9, 500)), sizes, axis=0)
+    parts = [X[a:b].var(axis=0) * (b - a) for a, b in itertools.pairwise(offsets)]
+    expected = weight @ parts / (weight @ (sizes - 1))
+    for rows in (X, sp.csr_array(X)):
+        np.testing.assert_allclose(variance_within(rows, offsets, weight), expected)
+
+
+def test_pairs_are_rows_of_differences():
+    """The objective of "a before b" is that of a classifier of a - b, and takes no longer."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3000, 5))
+    first = (a - b) @ np.arange(5) + rng.logistic(size=3000) > 0
+    X, y = np.stack([a, b], axis=1).reshape(-1, 5), np.stack([first, ~first], axis=1).ravel()
+    groups, given = np.repeat(np.arange(3000), 2), {"random_state": 0, "standardize": False}
+    model = RankingSVM(**given).fit(X, y, groups)
+    # two classes have the weights w / 2 and -w / 2
+    rows = StructSVMClassifier(2 * model.lam_, fit_intercept=False, **given).fit(a - b, first)
+    for one, other in ((model, rows), (rows, model)):
+        assert one.dual_objective_ <= other.primal_objective_ + 1e-12
+    assert model.score(X, y, groups) == pytest.approx(rows.score(a - b, first), abs=0.01)
+    assert model.n_oracle_calls_ < 20 * 3000 and model.solver_.sampling == "permutation"
+
+
+def test_scores_of_many_groups_are_those_of_one():
+    rng = np.random.default_rng(0)
+    sizes = np.append(rng.integers(1, 6, size=50), [40, 33])
+    groups = np.repeat(np.arange(52), sizes)
+    X, y = rng.integers(4, size=(len(groups), 1)).astype(float), rng.integers(3, size=len(groups))
+    model = RankingSVM().fit(X, y, groups)
+    parts = [(X[groups == g], y[groups == g]) for g in range(52) if np.ptp(y[groups == g])]
+    assert model.score(X, y, groups) == pytest.approx(np.mean([model.score(*p) for p in parts]))
+
+
 def test_weights_of_groups_are_copies():
     X, y = two_grades(60)
     groups, weights = np.arange(60) % 4, np.array([1, 2, 0, 3])
@@ -145,6 +230,11 @@ def test_bad_data():
           "sample_weight": 1 - np.arange(80) // 40}, ValueError, "^y has no two rows"),
         ({"groups": np.zeros(79)}, ValueError, r"groups.shape == \(79,\), expected \(80,\)"),
         ({"groups": np.zeros((80, 1))}, ValueError, "groups.shape"),
+        ({"groups": [50, 30]}, ValueError,
+         r"sizes of consecutive groups, .* np.repeat\(np.arange\(len\(sizes\)\), sizes\)$"),
+        ({"groups": [50, 31]}, ValueError, "one group for each row of X$"),
+        ({"groups": [-10, 90]}, ValueError, "one group for each row of X$"),
+        ({"groups": np.array([50.0, 30.0])}, ValueError, "sizes of consecutive groups"),
         ({"groups": [0.0, np.nan] * 40}, ValueError, r"groups\[1\] is nan"),
         ({"groups": np.array([0, "a"] * 40, dtype=object)}, TypeError, r"groups\[1\]"),
         ({"groups": [None] * 80}, ValueError, r"groups\[0\]"),

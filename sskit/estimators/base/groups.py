@@ -1,0 +1,96 @@
+"""How columns of features vary within groups of rows, for losses that only see differences."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sskit.estimators.base.columns import ENTRIES_AT_ONCE, ColumnSums
+
+
+@dataclass(frozen=True, eq=False)
+class WithinColumns:
+    """What decides how columns are scaled, by their variance within groups, like `ColumnSums`.
+
+    Attributes
+    ----------
+    sums : ColumnSums
+        Over all rows: what is taken away from the columns.
+    variance : ndarray of shape (n_features,)
+        What they are scaled by, of `variance_within`.
+    """
+
+    sums: ColumnSums
+    variance: np.ndarray
+
+    def columns(self):
+        """Return the `Columns` that follow.
+
+        A column that only varies by rounding within groups, such as a feature of whole groups, is
+        not scaled.
+        """
+        sums, variance = self.sums, self.variance
+        square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
+        rounding = sums.n_rows * np.finfo(np.float64).eps
+        # of sparse columns the variance is a difference of sums of squares
+        varies = variance > square * (rounding**2 if sums.centred else rounding)
+        factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
+        return replace(sums.columns(), factor=factor, n_varying=int(varies.sum()))
+
+
+def variance_within(X, offsets, weight):
+    """Return half the weighted mean squared differences of two rows of a group, by column.
+
+    The sum of the squared deviations of m rows from their mean, over m - 1, is this of one group,
+    whatever its size: both sums are added up over the groups.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+        Finite features, one group of rows after the other.
+    offsets : ndarray of shape (n_groups + 1,)
+        Where groups begin.
+    weight : ndarray of shape (n_groups,)
+        Non-negative weights of the groups; a group of two rows or more has a positive one.
+
+    Returns
+    -------
+    variance : ndarray of shape (p,)
+        In double precision; infinite where squares overflow.
+    """
+    weight = weight / weight.max()  # sums of weights of any size stay finite
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (sparse_squares if sp.issparse(X) else dense_squares)(X, offsets, weight)
+        return squares / (weight @ (np.diff(offsets) - 1))
+
+
+def dense_squares(X, offsets, weight):
+    """Return the weighted sums of squared deviations of a dense matrix from means of groups."""
+    squares, sizes = np.zeros(X.shape[1]), np.diff(offsets)
+    # groups of few rows some at a time, a large one by itself
+    at_once = max(ENTRIES_AT_ONCE // max(X.shape[1], 1), 1)
+    large = sizes > at_once
+    cut = np.flatnonzero((np.diff(offsets[:-1] // at_once) > 0) | large[1:]) + 1
+    for start, stop in zip(np.append(0, cut), np.append(cut, len(sizes)), strict=True):
+        first, last = offsets[start], offsets[stop]
+        if large[start]:
+            squares += weight[start] * ColumnSums.of(X[first:last], None, True).squares
+            continue
+        counts, begins = sizes[start:stop], offsets[start:stop] - first
+        block = X[first:last].astype(np.float64)
+        # first the first row, so that what is the same in a group becomes zero
+        block -= np.repeat(block[begins], counts, axis=0)
+        block -= np.repeat(np.add.reduceat(block, begins) / counts[:, None], counts, axis=0)
+        squares += np.repeat(weight[start:stop], counts) @ np.square(block)
+    return squares
+
+
+def sparse_squares(X, offsets, weight):
+    """Return the same of a CSR matrix."""
+    sizes, (n, p) = np.diff(offsets), X.shape
+    rows = np.repeat(np.repeat(weight, sizes), np.diff(X.indptr))
+    squares = np.bincount(X.indices, rows * np.square(X.data, dtype=np.float64), minlength=p)
+    member = sp.csr_array((np.ones(n), np.arange(n), offsets), shape=(len(sizes), n))
+    sums = sp.csr_array(member @ sp.csr_array(X))
+    means = np.repeat(weight / sizes, np.diff(sums.indptr)) * np.square(sums.data)
+    return np.maximum(squares - np.bincount(sums.indices, means, minlength=p), 0.0)

@@ -39,7 +39,7 @@ class Columns:
     norm : float, default=0.0
         The mean squared norm of a row once its columns are scaled.
     sums : ColumnSums, default=None
-        Of which this follows.
+        From which this follows; None of factors that are no scales of columns.
     """
 
     shift: np.ndarray | None
@@ -361,7 +361,7 @@ class StandardizeMixin:
         if bounds is None:
             return np.inf
         try:
-            sizes = [np.inf if b is None else np.min(np.abs(b), initial=np.inf) for b in bounds]
+            sizes = [np.inf if b is None else np.min(np.abs(np.ravel(b) * 1.0)) for b in bounds]
         except (AttributeError, TypeError, ValueError):  # the layout of the weights will say what
             return 0.0
         return float(min(sizes, default=0.0))
@@ -387,7 +387,7 @@ class StandardizeMixin:
         task, columns = super()._bind_scaled(checked, summary), summary.columns
         if summary.scale is not None:  # else in a kernel space
             shared, scale = task.to_attributes.shared, np.ones(summary.n_features)
-            if columns is not None:
+            if columns is not None and columns.sums is not None:
                 scale = 1.0 / columns.sums.columns().factor
                 if hasattr(type(self), "partial_fit"):
                     shared["_column_sums_"] = vars(columns.sums)

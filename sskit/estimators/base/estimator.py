@@ -32,6 +32,7 @@ from sskit.estimators.explanation.weights import weights_frame
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
+from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
 SOLVERS = {
@@ -441,7 +442,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 fitted["_warm_start"] = WarmStart(fingerprint, point, task.columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
-        if regularizer.prior is None and task.completion is None:
+        finished = solution.status is Status.CONVERGED
+        if finished and regularizer.prior is None and task.completion is None:
             warn_of_little(self, fitted, solution.unit, X, y, stacklevel=4 + FRAMES_AROUND_FIT)
         return fitted
 

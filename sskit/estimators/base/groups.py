@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.estimators.base.columns import ENTRIES_AT_ONCE, ColumnSums
+from sskit.estimators.base.columns import ENTRIES_AT_ONCE, ColumnSums, scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,19 +23,24 @@ class WithinColumns:
     sums: ColumnSums
     variance: np.ndarray
 
-    def columns(self):
-        """Return the `Columns` that follow.
+    def columns(self, always=True):
+        """Return the `Columns` that follow, or None, as `ColumnSums.columns` does.
 
         A column that only varies by rounding within groups, such as a feature of whole groups, is
-        not scaled.
+        not scaled. Sparse columns have the largest value one, as elsewhere.
         """
-        sums, variance = self.sums, self.variance
-        square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
-        rounding = sums.n_rows * np.finfo(np.float64).eps
-        # of sparse columns the variance is a difference of sums of squares
-        varies = variance > square * (rounding**2 if sums.centred else rounding)
-        factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
-        return replace(sums.columns(), factor=factor, n_varying=int(varies.sum()))
+        sums, variance, columns = self.sums, self.variance, self.sums.columns(always)
+        if columns is None:
+            return None
+        factor, varies = columns.factor, variance > 0
+        if columns.shift is not None:
+            square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
+            # of sparse columns the variance is a difference of sums of squares
+            rounding = sums.n_rows * np.finfo(np.float64).eps
+            rounding = rounding**2 if sums.largest is None else rounding
+            factor, varies = scales(variance, rounding * square)
+        norm = float(variance[varies] @ np.square(factor[varies]))
+        return replace(columns, factor=factor, norm=norm, sums=self)
 
 
 def variance_within(X, offsets, weight):
@@ -74,7 +79,7 @@ def dense_squares(X, offsets, weight):
     for start, stop in zip(np.append(0, cut), np.append(cut, len(sizes)), strict=True):
         first, last = offsets[start], offsets[stop]
         if large[start]:
-            squares += weight[start] * ColumnSums.of(X[first:last], None, True).squares
+            squares += weight[start] * ColumnSums.of(X[first:last], None, np.inf).squares
             continue
         counts, begins = sizes[start:stop], offsets[start:stop] - first
         block = X[first:last].astype(np.float64)

@@ -15,6 +15,8 @@ from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
 
 
+# An objective that is less than this fraction below that of w = 0 is hardly below it.
+LITTLE = 0.02
 # Of fewer training samples one answer to all of them means little.
 FEW_SAMPLES = 20
 
@@ -104,7 +106,7 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         That of the warning, seen from here.
     """
     primal, found = fitted["primal_objective_"], []
-    if primal >= (1 - estimator.tol) * unit > 0:
+    if primal >= (1 - min(estimator.tol, LITTLE)) * unit > 0:
         found.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
     n_asked = min(estimator._n_asked, _num_samples(X))
     if n_asked >= FEW_SAMPLES:

@@ -9,7 +9,7 @@ from helpers.pairwise import every_pair
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from sskit import (
     EarlyStopping,
@@ -107,7 +107,7 @@ def test_weights_are_in_the_units_of_the_rows():
     margins = 1.0 + found - found[np.arange(N), LABELS][:, None]
     margins[np.arange(N), LABELS] = 0.0
     norm = ((model.coef_ * ROWS.std(axis=0)) ** 2).sum() + (constant**2).sum()
-    expected = 0.5 * model.lam_ * norm + margins.max(axis=1).mean()
+    expected = 0.5 * model.lam_ * norm + np.maximum(margins, 0.0).sum(axis=1).mean() / 2
     assert model.primal_objective_ == pytest.approx(expected, rel=1e-10)
     # steps go on from there
     model.set_params(lam=1e12).partial_fit(ROWS[:2], LABELS[:2])
@@ -116,23 +116,37 @@ def test_weights_are_in_the_units_of_the_rows():
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array])
 def test_sparse_rows_are_scaled_if_asked_for(form):
-    rows = form(X * (np.abs(X) > 0.7) * [1.0, 2.0, 0.5, 3.0, 0.2])
+    rows = form(X * (np.abs(X) > 0.9) * [1.0, 2.0, 0.5, 3.0, 0.2])
     dense = rows.toarray()
     plain, auto, asked = (
-        StructSVMClassifier(random_state=0, standardize=scale).fit(rows, LABELS)
+        StructSVMClassifier(random_state=0, tol=1e-6, standardize=scale).fit(rows, LABELS)
         for scale in (False, "auto", True)
     )
-    np.testing.assert_array_equal(auto.coef_, plain.coef_)
-    size = np.sqrt((dense**2).mean(axis=0))
+    np.testing.assert_array_equal(auto.coef_, asked.coef_)
+    size = np.abs(dense).max(axis=0)
+    np.testing.assert_allclose(auto.feature_scale_, size)
     by_hand = clone(plain).fit(sp.csr_array(dense / size), LABELS)
-    bracket(asked, by_hand)
-    np.testing.assert_allclose(asked.coef_ * size, by_hand.coef_, atol=0.1)
-    assert asked.lam_ == pytest.approx(P / 4 / N)
-    # without an intercept dense ones are scaled the same way
-    asked.set_params(fit_intercept=False).fit(rows, LABELS)
-    other = clone(asked).fit(dense, LABELS)
-    bracket(asked, other)
-    assert asked.lam_ == pytest.approx(other.lam_)
+    np.testing.assert_allclose(auto.coef_ * size, by_hand.coef_, atol=1e-2)
+    assert auto.lam_ == pytest.approx(by_hand.lam_)
+    # rows of one norm are scaled if asked for only
+    rows = form(normalize(dense + [0.0, 0.0, 0.0, 0.0, 1e-3]))
+    auto, asked = auto.fit(rows, LABELS), asked.fit(rows, LABELS)
+    np.testing.assert_array_equal(auto.coef_, plain.fit(rows, LABELS).coef_)
+    assert (asked.feature_scale_ < auto.feature_scale_ + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_that_are_dense_in_fact_are_dense(name, fit_intercept):
+    estimator, y = MODELS[name]
+    model = clone(estimator).set_params(random_state=0)
+    if name != "ranking":
+        model.set_params(fit_intercept=fit_intercept)
+    rows = ROWS * (RNG.uniform(size=ROWS.shape) > 0.3)
+    one, other = (clone(model).fit(form(rows), y) for form in (np.asarray, sp.csr_array))
+    bracket(one, other)
+    assert one.lam_ == pytest.approx(other.lam_)
+    np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)
 
 
 def test_constant_columns_have_no_weights():
@@ -181,20 +195,30 @@ def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
 
 
 def test_sums_of_parts_are_those_of_all():
-    weight = RNG.uniform(0, 2, N)
+    weight = weights = RNG.uniform(0, 2, N)
     weight[:5] = 0.0
-    whole = ColumnSums.of(ROWS, weight, True)
+    whole = ColumnSums.of(ROWS, weight, np.inf)
     cuts = slice(0, 5), slice(5, 9), slice(9, N)
-    one, two, three = (ColumnSums.of(ROWS[c], weight[c], True) for c in cuts)
+    one, two, three = (ColumnSums.of(ROWS[c], weight[c], np.inf) for c in cuts)
     merged = one + two + three
     np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
     np.testing.assert_allclose(merged.squares, whole.squares, rtol=1e-10)
     np.testing.assert_allclose(whole.mean, np.average(ROWS, axis=0, weights=weight), rtol=1e-12)
     columns = whole.columns()
-    assert columns.n_varying == P
+    assert columns.norm == P
     np.testing.assert_allclose(columns.factor, 1 / StandardScaler().fit(ROWS, None, weight).scale_)
-    for weight, centred, expected in ((None, True, 0), (None, False, 2), (np.zeros(4), True, 0)):
-        assert ColumnSums.of(np.ones((4, 2)), weight, centred).columns().n_varying == expected
+    for weight, room, expected in ((None, np.inf, 0), (None, 0.0, 2), (np.zeros(4), np.inf, 0)):
+        assert ColumnSums.of(np.ones((4, 2)), weight, room).columns().norm == expected
+    # of sparse rows those that count say whether they are dense in fact
+    weight = weights
+    rows = sp.csr_array(np.where(np.arange(N)[:, None] < 5, ROWS, ROWS * (X > 1)))
+    assert ColumnSums.of(rows, 1.0 - (weight > 0), np.inf).columns().shift is not None
+    one, two = (ColumnSums.of(rows[c], weight[c], np.inf) for c in (slice(0, 9), slice(9, N)))
+    columns, merged = ColumnSums.of(rows, weight, np.inf).columns(), (one + two).columns()
+    assert columns.shift is None and columns == merged
+    assert merged.norm == pytest.approx(columns.norm)
+    scaled = np.square(columns.applied(rows).toarray()).sum(axis=1)
+    assert columns.norm == pytest.approx(np.average(scaled, weights=weight))
 
 
 def test_paths_and_early_stopping():
@@ -239,7 +263,8 @@ def test_a_column_with_nearly_all_of_the_norm_is_named(form):
     SequenceTagger().fit(*chains(1.0))  # warnings are errors
     rows = sp.csr_array(np.concatenate(sequences))
     with pytest.warns(UserWarning, match=f"^column {P} of X has"):
-        StructSVMClassifier(max_iter=3000).fit(rows, LABELS[:60])
+        StructSVMClassifier(max_iter=3000, standardize=False).fit(rows, LABELS[:60])
+    StructSVMClassifier().fit(rows, LABELS[:60])
     StructSVMClassifier().fit(rows.toarray(), LABELS[:60])
 
 

@@ -364,3 +364,13 @@ def test_parameters_of_kernels(kind, kernel):
     for name, value in OF_KERNELS.items():
         same(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
     same(model.set_params(kernel="linear").predict(X), before)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_weights_of_another_size_than_one_are_told_of_where_lam_follows_from_them(factor):
+    X, y = np.arange(60.0).reshape(30, 2), np.arange(30) // 10
+    weight = np.full(30, factor)
+    with pytest.warns(UserWarning, match=r"add up to .*; divide them by their mean, or set lam"):
+        StructSVMClassifier().fit(X, y, weight)
+    one, other = (StructSVMClassifier(lam=0.1).fit(X, y, w) for w in (weight, None))
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=0.02)

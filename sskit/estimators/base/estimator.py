@@ -27,7 +27,7 @@ from sskit.estimators.base.outcome import (
 )
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
-from sskit.estimators.base.weights import check_entries_by_label, resolved_lam
+from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
 from sskit.estimators.explanation.weights import weights_frame
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
@@ -211,6 +211,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         checked = self._read_data(X, y, sample_weight, **further)
         summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
+        if self.lam is None:
+            warn_of_weights(summary.weights, summary.n_samples, stacklevel=4 + FRAMES_AROUND_FIT)
         summary = self._with_columns(summary)
         if summary.columns is None and getattr(summary, "scale", None) is not None:
             names = getattr(summary, "feature_names", None)

@@ -1,6 +1,7 @@
 """Weights of samples and classes, and the default lam that follows from them."""
 
 import numbers
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,6 +9,10 @@ import scipy.sparse as sp
 from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.request import row_scores
+
+
+# Weights all below the first, or that have a mean above the second, are no numbers of repetitions.
+SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 
 
 def check_entries_by_label(estimator):
@@ -45,6 +50,27 @@ def scaled_lam(summary, factor=0.25):
         As if factor R^2 were one if all features are zero.
     """
     return summary.scale.times(factor) / summary.weights.total
+
+
+def warn_of_weights(weights, n_samples, stacklevel):
+    """Warn of sample weights of another size than one, where lam follows from their sum.
+
+    Parameters
+    ----------
+    weights : WeightSums
+        Of all samples.
+    n_samples : int
+        Their number.
+    stacklevel : int
+        That of the warning, seen from here.
+    """
+    if weights.largest < SMALL_WEIGHT or weights.total > LARGE_WEIGHT * n_samples:
+        warnings.warn(
+            f"the weights of the {n_samples} samples add up to {weights.total:.3g}: without lam they "
+            "are taken for numbers of repetitions, and lam follows from their sum; divide them by "
+            "their mean, or set lam",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def resolved_lam(estimator, default):

@@ -24,6 +24,8 @@ from sskit.solvers.common.solution import Status
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
 # Of these, what is tried where no fit can begin where another one ended.
 FEW = (4.0, 1.0, 0.25)
+# How often it goes on beyond the largest or the smallest of them, where that is the one to choose.
+MOST_EXTENSIONS = 2
 # How likely it has to be that a difference is none of chance: 1.9 standard errors with three folds.
 LIKELY = 0.9
 
@@ -133,7 +135,7 @@ def score_folds(path, X, y, groups, further):
     estimator, scorer = path.estimator, find_scorer(path.estimator, path.scoring)
     # all data first: errors are to name their items, not those of a fold
     whole = FallingFits(estimator, X, y, **further)
-    factors = FACTORS if whole.goes_on else FEW
+    factors = np.array(FACTORS if whole.goes_on else FEW)
     center = resolved_lam(estimator, whole.default_lam)
     ratio = center / whole.default_lam
     del whole
@@ -144,20 +146,65 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    given = estimator, scorer, path.eps, factors, ratio, X, y, further, scored
-    found = workers(delayed(score_fold)(*given, train, test) for train, test in splits)
-    scores, complete = zip(*found, strict=True)
-    return center * np.array(factors), factors.index(1.0), np.array(scores), complete
+    given = estimator, scorer, path.eps, ratio, X, y, further, scored
+
+    def try_out(factors):
+        found = workers(
+            delayed(score_fold)(k, factors, *given, *fold) for k, fold in enumerate(splits)
+        )
+        return map(np.array, zip(*found, strict=True))
+
+    scores, complete = try_out(factors)
+    for _ in range(MOST_EXTENSIONS):
+        beyond = extension(factors, choose(factors, scores, factors.tolist().index(1.0)))
+        if not len(beyond):
+            break
+        further_scores, further_complete = try_out(beyond)
+        order = np.argsort(-np.append(factors, beyond))
+        factors = np.append(factors, beyond)[order]
+        scores = np.hstack([scores, further_scores])[:, order]
+        complete = complete & further_complete
+    return center * factors, factors.tolist().index(1.0), scores, complete.tolist()
 
 
-def score_fold(estimator, scorer, tol, factors, ratio, X, y, further, scored, train, test):
-    """Return the scores of one fold, and whether all fits reached their tolerance."""
+def extension(factors, index):
+    """Return two more factors beyond the one of some, falling, that is chosen; none if it is inside.
+
+    Parameters
+    ----------
+    factors : ndarray of shape (n,)
+        What was tried, falling.
+    index : int
+        The one to choose.
+
+    Returns
+    -------
+    beyond : ndarray
+        Falling.
+    """
+    if index == 0:
+        return factors[0] * np.array([4.0, 2.0])
+    return factors[-1] * np.array([0.5, 0.25]) if index == len(factors) - 1 else np.empty(0)
+
+
+def score_fold(k, factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
+    """Return the scores of the fold k, and whether all fits reached their tolerance."""
+    try:
+        return _score_fold(
+            factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test
+        )
+    except ValueError as error:
+        raise ValueError(f"fold {k}: {error}") from error
+
+
+def _score_fold(factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
     X_train, y_train = _safe_split(estimator, X, y, train)
     held_out = _safe_split(estimator, X, y, test, train)
     given = {name: _safe_indexing(values, train) for name, values in further.items()}
     of_score = {name: _safe_indexing(further[name], test) for name in scored}
     fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
-    scores, default = np.full(len(factors), np.nan), factors.index(1.0)
+    scores, factors = np.full(len(factors), np.nan), factors.tolist()
+    default = factors.index(1.0) if 1.0 in factors else len(factors)
     for k, factor in enumerate(factors):
         # the default has the dependence of lam on the number of samples
         model = fits.fit(factor * ratio * fits.default_lam)

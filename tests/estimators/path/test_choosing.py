@@ -197,7 +197,7 @@ def test_what_is_wrong_changes_nothing():
         ({"refit": lambda results: -1}, "'refit' parameter"),
         ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, "'tol' parameter of StructSVMClassifier"),
-        ({"scoring": lambda *args: "1"}, "^scoring must return a number, got '1'"),
+        ({"scoring": lambda *args: "1"}, "^fold 0: scoring must return a number, got '1'"),
     ]:
         with pytest.raises(ValueError, match=message):
             path.set_params(**params).fit(X, y)
@@ -215,7 +215,7 @@ def test_what_is_wrong_changes_nothing():
     path = RegularizationPath(estimator, cv=3, eps=1e-6, refit=False)
     with pytest.warns(ConvergenceWarning, match=r"fits of the folds \[0, 1, 2\]") as caught:
         path.fit(X, y)
-    assert len(caught) == 1
+    assert sum(each.category is ConvergenceWarning for each in caught) == 1
 
 
 def test_groups_are_for_the_folds_and_for_rankings():
@@ -280,7 +280,7 @@ def test_the_nearest_lam_that_may_be_as_good_as_the_best():
         choice(*[[0.5, 0.5, np.nan, 0.5, 0.5]] * 3)
 
 
-@pytest.mark.parametrize(("direction", "factor"), [(1.0, 4.0), (-1.0, 0.25)])
+@pytest.mark.parametrize(("direction", "factor"), [(1.0, 64.0), (-1.0, 1 / 64)])
 def test_a_score_that_rises_all_the_way(direction, factor):
     X, y = strings()
     seen = []
@@ -289,10 +289,20 @@ def test_a_score_that_rises_all_the_way(direction, factor):
         seen.append(model.lam_)
         return direction * np.log(model.lam_)
 
-    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS, scoring=score).fit(X, y)
-    assert path.best_lam_ == factor * path.default_lam_
+    path = RegularizationPath(SequenceTagger(random_state=0), cv=FOLDS, scoring=score)
+    with pytest.warns(UserWarning, match=f"est that was tried, .*, {factor:.3g} times the default"):
+        path.fit(X, y)
+    assert path.best_lam_ == pytest.approx(factor * path.default_lam_)
+    assert (np.diff(path.cv_results_["param_lam"]) < 0).all()
     # the smallest lam, which takes the most passes, is not looked at where the score falls
-    assert len(seen) == (12 if direction > 0 else 15)
+    assert len(seen) == (12 if direction > 0 else 15) + 12
+
+
+def test_a_fold_with_one_class_is_named():
+    X, y = flowers()
+    folds = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), np.split(np.argsort(y), [50])]
+    with pytest.raises(ValueError, match="^fold 1: y must have at least 2 classes"):
+        RegularizationPath(StructSVMClassifier(), cv=folds).fit(X, y)
 
 
 def test_to_go_on_takes_fewer_calls_than_to_begin_anew():

@@ -98,7 +98,9 @@ def test_a_search_that_misses_the_maximum_bounds_the_gaps():
 
 def allowed(path, lam):
     """The largest gap that a path promises at a lam."""
-    fraction = path.gap_at(lam) / path.relative_gap_at(lam) if path.gap_at(lam) else 0.0
+    if path.gap_at(lam) == 0.0:
+        return path.max_gap_
+    fraction = path.gap_at(lam) / path.relative_gap_at(lam)
     assert fraction == pytest.approx(path.primal_objective_at(lam), abs=0.01)  # P(0) is 6 at most
     return path.max_gap_ * fraction * (1 + 1e-9)
 

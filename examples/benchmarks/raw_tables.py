@@ -2,17 +2,23 @@
 
 `rows`: five-fold accuracy and processor seconds of a fit on scikit-learn's tables, USPS and twenty
 made ones, whose columns have scales from 0.01 to 10,000, for StructSVMClassifier, LinearSVC and
-LogisticRegression with their defaults, and for other lam and raw columns. `sets`: micro F1 of
+LogisticRegression with their defaults, and for other lam, raw columns, and the largest hinge of a
+row in place of their mean. `overlap`: the same of classes none of which has half of the rows of a
+region. `sparse`: accuracy on half of the rows of tables as CSR (all entries stored, one-hot columns
+and numbers, text), by how columns are scaled. `sets`: micro F1 of
 MultilabelPairwise by lam, beside one against rest. `rest`: the effect of scaled columns on
 rankings, tokens and nodes. Needs the data sets, see sskit.datasets.
 
-    python examples/benchmarks/raw_tables.py [rows] [sets] [rest]
+    python examples/benchmarks/raw_tables.py [rows] [overlap] [sparse] [sets] [rest]
 """
 
 import argparse
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 from _common import processor_time
 from _data import (
     load_bibtex,
@@ -25,6 +31,8 @@ from _data import (
     load_weizmann_horses,
     load_yeast,
 )
+from kernels_a9a import read as read_a9a
+from kernels_covtype import CATEGORIES
 from ranking import DATA as RANKINGS
 from ranking import area
 from sklearn.base import clone
@@ -39,7 +47,7 @@ from sklearn.datasets import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -80,6 +88,87 @@ def tables():
         yield f"made {seed}", *made(seed)
 
 
+def overlapping():
+    """Yield the names of tables, their rows and classes, drawn by their probabilities."""
+    for seed, (k, size) in enumerate([(7, 0.5), (7, 1.0), (7, 2.0), (3, 1.0), (20, 1.0)]):
+        rng = np.random.RandomState(seed)
+        X, coef = rng.randn(6000, 9), size * rng.randn(9, k) / 3.0
+        odds = X @ coef + rng.gumbel(size=(6000, k))
+        yield f"{k} classes, {size}", 10 ** rng.uniform(-2, 4, 9) * X, odds.argmax(axis=1)
+    rng = np.random.RandomState(9)
+    X = rng.randn(6000, 9)
+    grade = 0.5 * X @ rng.randn(9) / 3.0 + rng.randn(6000)
+    yield "7 grades", X, np.digitize(grade, np.quantile(grade, np.arange(1, 7) / 7))
+
+
+def largest_label(sets, most=8):
+    """Return for each row the rarest of its most frequent labels, -1 without one."""
+    sets, y = np.asarray(sets), np.full(len(sets), -1)
+    for label in np.argsort(-sets.sum(axis=0))[:most]:
+        y[sets[:, label] > 0] = label
+    return y
+
+
+def sparse_tables():
+    """Yield the names of tables, their rows as CSR, and classes."""
+    for load in (load_iris, load_wine, load_breast_cancer, load_digits):
+        X, y = load(return_X_y=True)
+        yield load.__name__.removeprefix("load_"), sp.csr_array(X), y
+    for name, load in (("RCV1", load_rcv1_topics), ("bibtex", load_bibtex), ("enron", load_enron)):
+        data = load("train")
+        y = largest_label(data.target)
+        text = sp.csr_array(data.data)[y >= 0]
+        yield name, text, y[y >= 0]
+        if name == "RCV1":
+            rng = np.random.default_rng(0)
+            numbers = rng.normal([0, 500, 2e5], [1, 100, 1e4], (text.shape[0], 3))
+            numbers[:, 1] += 50 * y[y >= 0]
+            yield "RCV1, numbers", sp.csr_array(sp.hstack([text, numbers])), y[y >= 0]
+    X, y, *_ = read_a9a(8000)
+    yield "a9a", sp.csr_array(X), y
+    rng, rich = np.random.default_rng(0), y > 0
+    gain = np.where(rng.random(8000) < 0.05 + 0.2 * rich, np.exp(rng.normal(8 + rich)), 0)
+    numbers = gain, rng.normal(40 + 6 * rich, 12), np.exp(rng.normal(12, 0.5, 8000))
+    yield "a9a, numbers", sp.csr_array(sp.hstack([X, np.transpose(numbers)])), y
+    X, y = covtype_as_it_is(8000)
+    yield "covtype", sp.csr_array(X), y
+
+
+def covtype_as_it_is(n_rows):
+    """Return rows of covtype, numbers in their units and one-hot columns, and the seven classes."""
+    with np.load(Path(os.environ["SSKIT_DATA"]) / "covtype" / "covtype_train.npz") as file:
+        data = dict(file)
+    rows = np.random.default_rng(0).permutation(len(data["y"]))[:n_rows]
+    kinds = [data[name][rows, None] == np.unique(data[name]) for name in CATEGORIES]
+    return np.hstack([data["numeric"][rows].astype(np.float64), *kinds]), data["y"][rows]
+
+
+def by_size(kind, X):
+    """Return factors of the columns of CSR rows."""
+    squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    if kind == "largest":
+        return 1 / np.maximum(abs(X).max(axis=0).toarray().ravel(), 1e-300)
+    n = X.shape[0] if kind == "all" else np.maximum(np.bincount(X.indices, minlength=X.shape[1]), 1)
+    return 1 / np.sqrt(np.where(squares > 0, squares / n, 1.0))
+
+
+def sparse():
+    """Print the table of CSR rows."""
+    for name, X, y in sparse_tables():
+        line = f"{name:16s}{X.nnz / np.prod(X.shape):7.3f}"
+        for way in ("LinearSVC", "default", "raw", "largest", "stored", "all"):
+            right = []
+            for train, test in ShuffleSplit(2, test_size=0.5, random_state=0).split(X):
+                rows, model = X, Classifier(standardize=False, random_state=0, max_iter=300)
+                if way in ("largest", "stored", "all"):
+                    rows = sp.csr_array(X @ sp.diags(by_size(way, X[train])))
+                elif way != "raw":
+                    model = LinearSVC() if way == "LinearSVC" else Classifier(random_state=0)
+                right.append(model.fit(rows[train], y[train]).score(rows[test], y[test]))
+            line += f"  {way} {np.mean(right):.3f}"
+        print(line, flush=True)
+
+
 def of_scale(X, factor):
     """Return lam of columns that are scaled."""
     return factor * X.shape[1] / X.shape[0]
@@ -101,12 +190,13 @@ def folds(make, X, y):
     return np.mean(right), np.mean(seconds), converged
 
 
-def rows():
+def rows(tables=tables):
     """Print the table of rows."""
     models = {
         "LinearSVC": lambda X: LinearSVC(random_state=0),
         "logistic": lambda X: LogisticRegression(),
         "default": lambda X: Classifier(random_state=0),
+        "largest": lambda X: Classifier(surrogate="crammer_singer", random_state=0),
     }
     for name, factor in LAMS.items():
         models[name] = lambda X, f=factor: Classifier(lam=of_scale(X, f), random_state=0)
@@ -205,10 +295,18 @@ def rest():
         print(f"{name:20s} score, raw {both[0]:.3f}, scaled {both[1]:.3f}", flush=True)
 
 
+PARTS = {
+    "rows": rows,
+    "overlap": lambda: rows(overlapping),
+    "sparse": sparse,
+    "sets": sets,
+    "rest": rest,
+}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="of rows, sets and rest")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}")
     warnings.simplefilter("ignore")
-    for part in parser.parse_args().parts or ["rows", "sets", "rest"]:
+    for part in parser.parse_args().parts or PARTS:
         print(part)
-        {"rows": rows, "sets": sets, "rest": rest}[part]()
+        PARTS[part]()

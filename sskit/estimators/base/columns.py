@@ -17,8 +17,9 @@ from sskit.models.features import float64_blocks, is_mapped
 # A column with more than this fraction of the squared norm of all leaves the others without effect.
 NEARLY_ALL = 0.99
 ENTRIES_AT_ONCE = 1 << 18
-# Sparse rows of which this fraction of the entries is stored are dense in fact.
+# A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
+EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
 # A bound on the intercept does not bind if it is so many times larger than the means of the columns,
@@ -64,16 +65,20 @@ class Columns:
         -------
         X : ndarray or CSR matrix of shape (n, n_features)
             A copy: in float64 of float64, else in float32; of a memory-mapped array in a temporary
-            file. Dense if columns are centred.
+            file. Sparse rows become dense if that is most of them.
 
         Raises
         ------
         OSError
             If there is no room for the temporary file.
         """
-        if sp.issparse(X) and self.shift is None:
-            data = np.multiply(X.data, self.factor[X.indices]).astype(X.dtype, copy=False)
-            return type(X)((data, X.indices, X.indptr), shape=X.shape)
+        if sp.issparse(X):
+            full = np.zeros(X.shape[1], dtype=bool) if self.shift is None else self.shift != 0
+            if not full.any():
+                data = np.multiply(X.data, self.factor[X.indices]).astype(X.dtype, copy=False)
+                return type(X)((data, X.indices, X.indptr), shape=X.shape)
+            if full.mean() < DENSE:
+                return self._partly_centred(X, np.flatnonzero(full))
         dtype = np.float64 if X.dtype == np.float64 else np.float32
         if not sp.issparse(X) and is_mapped(X) and X.size:
             out = _mapped_room(dtype, X.shape)
@@ -84,6 +89,21 @@ class Columns:
             block = block if self.shift is None else block - self.shift
             np.multiply(block, self.factor, out=out[part], casting="same_kind")
         return out
+
+    def _partly_centred(self, X, full):
+        """Return CSR rows of which some columns are centred, so that all of their entries are."""
+        rest = sp.csr_array(X, copy=True)
+        rest.data *= ~np.isin(rest.indices, full)
+        rest.eliminate_zeros()
+        block = (X[:, full].toarray() - self.shift[full]) * self.factor[full]
+        n, p = X.shape
+        offsets = np.arange(n + 1, dtype=rest.indptr.dtype) * len(full)
+        index = np.tile(full, n).astype(rest.indices.dtype)
+        block = sp.csr_array((block.ravel(), index, offsets), shape=(n, p))
+        rest.data = np.multiply(rest.data, self.factor[rest.indices])
+        scaled = sp.csr_array(rest + block)
+        scaled.sort_indices()
+        return scaled.astype(X.dtype, copy=False)
 
     def to_user(self, layout, w):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
@@ -151,8 +171,8 @@ class ColumnSums:
         Weighted sums of the squared distances to the mean.
     largest : ndarray of shape (n_features,) or None
         Largest absolute values, over rows with a weight; None of dense rows.
-    stored : float
-        Weighted sum of the fractions of the entries of a row that are stored.
+    stored : ndarray of shape (n_features,) or None
+        Sums of the weights of the rows whose entry is stored; None of dense rows.
     norms : tuple of float
         The smallest and the largest squared norm of rows with a weight that are not zero.
     room : float
@@ -164,7 +184,7 @@ class ColumnSums:
     mean: np.ndarray
     squares: np.ndarray
     largest: np.ndarray | None
-    stored: float
+    stored: np.ndarray | None
     norms: tuple
     room: float
 
@@ -191,15 +211,14 @@ class ColumnSums:
         total = float(weight.sum())
         # of rows of any weight the sums stay finite
         fraction = weight / total if total else np.zeros(n)
-        largest, stored, norms = None, total, (np.inf, 0.0)
+        largest, stored, norms = None, None, (np.inf, 0.0)
         if sp.issparse(X):
             squared = type(X)(
                 (np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape
             )
             mean, squares = fraction @ X, fraction @ squared
             squares = np.maximum(squares - np.square(mean), 0.0)
-            lengths = np.diff(X.indptr)
-            stored = float(weight @ lengths) / p
+            stored = np.bincount(X.indices, np.repeat(weight, np.diff(X.indptr)), minlength=p)
             counted = X if weight.all() else X[np.flatnonzero(weight)]
             largest = np.zeros(p)
             np.maximum.at(largest, counted.indices, np.abs(counted.data))
@@ -228,7 +247,7 @@ class ColumnSums:
             mean=self.mean + fraction * apart,
             squares=self.squares + other.squares + self.weight * fraction * np.square(apart),
             largest=np.maximum(self.largest, other.largest) if both else None,
-            stored=self.stored + other.stored,
+            stored=self.stored + other.stored if both else None,
             norms=(min(self.norms[0], other.norms[0]), max(self.norms[1], other.norms[1])),
             room=self.room,
         )
@@ -240,10 +259,17 @@ class ColumnSums:
             norms = np.inf, 0.0
         else:
             blank, norms = self.largest, self.norms
-        weight, stored, squares = (factor * x for x in (self.weight, self.stored, self.squares))
+        weight, squares = factor * self.weight, factor * self.squares
+        stored = None if self.stored is None else factor * self.stored
         return replace(
             self, weight=weight, stored=stored, squares=squares, largest=blank, norms=norms
         )
+
+    def dense(self):
+        """Return which columns are dense in fact: at least half of their entries are stored."""
+        if self.stored is None:
+            return np.ones(len(self.mean), dtype=bool)
+        return self.stored >= DENSE * self.weight
 
     def columns(self, always=True):
         """Return the `Columns` that follow from these sums, or None if columns stay as they are.
@@ -257,23 +283,27 @@ class ColumnSums:
         Returns
         -------
         columns : Columns or None
-            Dense rows, and sparse ones that are dense in fact, are centred, if there is an
-            intercept that takes up what that takes away, and have variance one; a column that only
-            differs from its mean by rounding is not scaled. Sparse ones have the largest value one.
+            Columns that are dense in fact are centred, if there is an intercept that takes up what
+            that takes away, and have variance one; one that only differs from its mean by rounding
+            is not scaled. The others are not centred, and have the largest value one.
         """
-        moment = self.squares / self.weight if self.weight else np.zeros(len(self.mean))
-        if self.largest is not None and self.stored < DENSE * self.weight:
-            if not always and self.norms[1] <= (1 + EQUAL_NORMS) * self.norms[0]:
-                return None
-            factor = 1.0 / np.where(self.largest > 0, self.largest, 1.0)
-            moment = moment + np.square(self.mean)
-            return Columns(None, factor, float(moment @ np.square(factor)), self)
-        rounding = np.square(self.n_rows * np.finfo(np.float64).eps * self.mean)
-        factor, varies = scales(moment, rounding)
-        centred = self.room >= FAR * (1.0 + np.abs(self.mean * factor).sum())
+        dense, normalised = self.dense(), self.norms[1] <= (1 + EQUAL_NORMS) * self.norms[0]
+        if not dense.any() and normalised and not always:
+            return None
+        variance = self.squares / self.weight if self.weight else np.zeros(len(self.mean))
+        moment = variance + np.square(self.mean)
+        factor, varies = scales(variance, np.square(self.n_rows * EPSILON * self.mean))
+        centred = self.room >= FAR * (1.0 + np.abs(self.mean * factor)[dense].sum())
         if not centred:
-            factor, varies = scales(moment + np.square(self.mean), 0.0)
-        return Columns(self.mean if centred else None, factor, float(varies.sum()), self)
+            factor, varies = scales(moment, 0.0)
+        norm = float(varies[dense].sum())
+        if not dense.all():
+            divided = self.largest if always or not normalised else 0.0
+            others = 1.0 / np.where((self.largest > 0) & (divided > 0), divided, 1.0)
+            factor = np.where(dense, factor, others)
+            norm += float(moment[~dense] @ np.square(factor[~dense]))
+        shift = np.where(dense, self.mean, 0.0) if centred and dense.any() else None
+        return Columns(shift, factor, norm, self)
 
 
 def scales(variance, rounding):

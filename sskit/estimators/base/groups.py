@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.estimators.base.columns import ENTRIES_AT_ONCE, ColumnSums, scales
+from sskit.estimators.base.columns import ENTRIES_AT_ONCE, EPSILON, ColumnSums, scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,9 @@ class WithinColumns:
         sums, variance, columns = self.sums, self.variance, self.sums.columns(always)
         if columns is None:
             return None
-        factor, varies = columns.factor, variance > 0
-        if columns.shift is not None:
-            square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
-            # of sparse columns the variance is a difference of sums of squares
-            rounding = sums.n_rows * np.finfo(np.float64).eps
-            rounding = rounding**2 if sums.largest is None else rounding
-            factor, varies = scales(variance, rounding * square)
+        square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
+        within, varies = scales(variance, square * np.square(sums.n_rows * EPSILON))
+        factor = np.where(sums.dense(), within, columns.factor)
         norm = float(variance[varies] @ np.square(factor[varies]))
         return replace(columns, factor=factor, norm=norm, sums=self)
 
@@ -98,4 +94,6 @@ def sparse_squares(X, offsets, weight):
     member = sp.csr_array((np.ones(n), np.arange(n), offsets), shape=(len(sizes), n))
     sums = sp.csr_array(member @ sp.csr_array(X))
     means = np.repeat(weight / sizes, np.diff(sums.indptr)) * np.square(sums.data)
-    return np.maximum(squares - np.bincount(sums.indices, means, minlength=p), 0.0)
+    within = squares - np.bincount(sums.indices, means, minlength=p)
+    # a difference of sums of squares, which may be nothing but their rounding
+    return np.where(within > n * EPSILON * squares, within, 0.0)

@@ -31,9 +31,7 @@ class WithinColumns:
         """
         sums, variance = self.sums, self.variance
         square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
-        rounding = sums.n_rows * np.finfo(np.float64).eps
-        # of sparse columns the variance is a difference of sums of squares
-        varies = variance > square * (rounding**2 if sums.centred else rounding)
+        varies = variance > square * np.square(sums.n_rows * np.finfo(np.float64).eps)
         factor = 1.0 / np.sqrt(np.where(varies, variance, 1.0))
         return replace(sums.columns(), factor=factor, n_varying=int(varies.sum()))
 
@@ -93,4 +91,6 @@ def sparse_squares(X, offsets, weight):
     member = sp.csr_array((np.ones(n), np.arange(n), offsets), shape=(len(sizes), n))
     sums = sp.csr_array(member @ sp.csr_array(X))
     means = np.repeat(weight / sizes, np.diff(sums.indptr)) * np.square(sums.data)
-    return np.maximum(squares - np.bincount(sums.indices, means, minlength=p), 0.0)
+    within = squares - np.bincount(sums.indices, means, minlength=p)
+    # a difference of sums of squares, which may be nothing but their rounding
+    return np.where(within > n * np.finfo(np.float64).eps * squares, within, 0.0)

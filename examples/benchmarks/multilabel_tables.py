@@ -130,8 +130,8 @@ INDEPENDENT = {"independent SVMs": independent}
 BASELINES = INDEPENDENT | {"classifier chain": chain}
 NO_EDGES = {"no edges": pairwise(edges=None)}
 TREE = {"tree": pairwise(edges="tree")}
-MARGIN = {"full, margin": pairwise(inference="lp")}
-FULL = MARGIN | {"full, slack": pairwise(inference="lp", rescaling="slack")}
+MARGIN = {"full, margin": pairwise(edges="full", inference="lp")}
+FULL = MARGIN | {"full, slack": pairwise(edges="full", inference="lp", rescaling="slack")}
 NO_INTERCEPT = {
     "margin, no intercept": pairwise(inference="lp", fit_intercept=False),
     "slack, no intercept": pairwise(inference="lp", fit_intercept=False, rescaling="slack"),

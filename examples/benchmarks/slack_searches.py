@@ -219,7 +219,7 @@ def compare(name, data, options, inference, n_rows, n_passes, n_labels):
     rng = np.random.default_rng(0)
     rows = rng.permutation(data.data.shape[0])[:n_rows]
     labels = np.sort(np.argsort(-data.target.sum(axis=0), kind="stable")[:n_labels])
-    model = MultilabelPairwise(inference=inference, standardize=False)
+    model = MultilabelPairwise(edges="full", inference=inference, standardize=False)
     task = model._make_task(data.data[rows], data.target[rows][:, labels], None)
     ours = {"bisecting"} if inference == "lp" else {"angular", "bisecting"}
     searches = {

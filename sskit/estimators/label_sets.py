@@ -40,7 +40,7 @@ from sskit.inputs.label_sets import (
 )
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.label_sets.label_graph import label_edges, label_fractions
+from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
@@ -359,9 +359,11 @@ class MultilabelPairwise(LabelSetClassifier):
         Task loss of a row: the number of wrong labels, or their fraction (number / n_labels).
     label_weight : array-like of shape (n_labels,), default=None
         Non-negative factors of the loss by label. None means 1 for each.
-    edges : {"full", "tree"}, None or array-like of shape (n_edges, 2), default="full"
-        The pairs of labels that have a weight: all; those of the spanning tree with the largest
-        mutual information of the labels in fit (Chow and Liu); none; or these.
+    edges : {"auto", "full", "tree"}, None or array-like of shape (n_edges, 2), default="auto"
+        The pairs of labels that have a weight. "auto" is all for up to 21 labels, else ten times as
+        many as there are labels, those with the largest mutual information of the labels in fit.
+        "full" is all; "tree" the spanning tree with the largest mutual information (Chow and Liu);
+        None is none; or these.
     inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
         How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
         max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
@@ -484,13 +486,13 @@ class MultilabelPairwise(LabelSetClassifier):
     ('exhaustive', True)
     """
 
-    edges: object = parameter("full", StrOptions({"full", "tree"}), "array-like", None)
+    edges: object = parameter("auto", StrOptions({"auto", "full", "tree"}), "array-like", None)
     inference: str = parameter("auto", StrOptions(set(INFERENCES)))
 
     def _fractions(self, sets, weight):
         """Return the fractions of pairs of labels, if the edges are made of them."""
-        tree = isinstance(self.edges, str) and self.edges == "tree"
-        return label_fractions(sets, weight) if tree else None
+        needed = needs_fractions(self.edges, sets.shape[1])
+        return label_fractions(sets, weight) if needed else None
 
     def _make_model(self, summary):
         """Return the model for training data."""

@@ -56,6 +56,24 @@ def test_the_objective_is_what_the_docstring_says(edges, inference):
     assert edges is not None or (model.inference_, model.pairwise_.shape) == ("independent", (0,))
 
 
+def test_of_many_labels_the_strongest_pairs_have_weights():
+    """Ten for each label, of what goes together in the training rows, by their weights."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    Y = (X @ rng.normal(size=(5, 24)) + rng.normal(size=(60, 24)) > 1).astype(int)
+    Y[:30, :2] = 1
+    given, weight = {"tol": 0.1, "random_state": 0}, np.repeat([0.0, 1.0], 30)
+    model = MultilabelPairwise(**given).fit(X, Y, weight)
+    assert model.edges_.shape == (240, 2) and model.inference_ == "lp"
+    explicit = MultilabelPairwise(edges=model.edges_, **given).fit(X, Y, weight)
+    np.testing.assert_array_equal(model.coef_, explicit.coef_)
+    half = MultilabelPairwise(**given).fit(X[30:], Y[30:])
+    np.testing.assert_array_equal(model.edges_, half.edges_)
+    assert not np.array_equal(MultilabelPairwise(**given).fit(X, Y).edges_, half.edges_)
+    few = MultilabelPairwise(**given).fit(X, Y[:, :6])
+    assert few.edges_.tolist() == [list(pair) for pair in itertools.combinations(range(6), 2)]
+
+
 def test_the_relaxed_objective_is_an_upper_bound():
     relaxed, exact = (
         MultilabelPairwise(lam=0.01, inference=inference, random_state=0).fit(X, Y)

@@ -16,6 +16,7 @@ from sskit.models.label_sets.label_graph import (
     label_fractions,
     label_graph,
     mutual_information,
+    strongest_pairs,
 )
 
 
@@ -39,6 +40,21 @@ def test_names_of_edges():
     assert tree.dtype == np.int32 and tree.flags.c_contiguous
     one = label_fractions(sets[:, :1], np.ones(len(sets)))
     assert label_edges("full", 1).shape == label_edges("tree", 1, one).shape == (0, 2)
+
+
+def test_auto_is_all_pairs_of_few_labels_and_the_strongest_of_many():
+    np.testing.assert_array_equal(label_edges("auto", 21), label_edges("full", 21))
+    sets = random_sets(0, 200, 30)
+    sets[:, 7] = 0  # never there: equal pairs are taken in order
+    fractions = label_fractions(sets, np.ones(len(sets)))
+    found = [tuple(pair) for pair in label_edges("auto", 30, fractions).tolist()]
+    assert len(found) == 300 and found == sorted(found)
+    information = mutual_information(fractions)
+    others = set(itertools.combinations(range(30), 2)) - set(found)
+    least = min(information[pair] for pair in found)
+    assert least >= max(information[pair] for pair in others) - 1e-12 and len(others) == 135
+    tied = strongest_pairs(label_fractions(0 * sets, np.ones(len(sets))), 3)
+    assert tied.tolist() == [[0, 1], [0, 2], [0, 3]] and tied.dtype == np.int32
 
 
 def test_wrong_edges_and_hierarchies_are_named():

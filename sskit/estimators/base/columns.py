@@ -19,6 +19,8 @@ NEARLY_ALL = 0.99
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
+# Sums that differ by less than this fraction are the same but for rounding.
+SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
@@ -266,10 +268,17 @@ class ColumnSums:
         )
 
     def dense(self):
-        """Return which columns are dense in fact: at least half of their entries are stored."""
+        """Return which columns are dense in fact: at least half of their entries are stored.
+
+        Marks, such as those of categories, are not: all of their stored entries are the same.
+        """
         if self.stored is None:
             return np.ones(len(self.mean), dtype=bool)
-        return self.stored >= DENSE * self.weight
+        squares = self.squares + self.weight * np.square(self.mean)
+        marks = squares >= (1 - SAME) * np.square(self.largest) * self.stored
+        return (self.stored >= DENSE * self.weight) & ~(
+            marks & (self.stored < (1 - SAME) * self.weight)
+        )
 
     def columns(self, always=True):
         """Return the `Columns` that follow from these sums, or None if columns stay as they are.

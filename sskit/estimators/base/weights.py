@@ -64,7 +64,7 @@ def warn_of_weights(weights, n_samples, stacklevel):
     stacklevel : int
         That of the warning, seen from here.
     """
-    if weights.largest < SMALL_WEIGHT or weights.total > LARGE_WEIGHT * n_samples:
+    if 0 < weights.largest < SMALL_WEIGHT or weights.total > LARGE_WEIGHT * n_samples:
         warnings.warn(
             f"the weights of the {n_samples} samples add up to {weights.total:.3g}: without lam they "
             "are taken for numbers of repetitions, and lam follows from their sum; divide them by "

@@ -129,7 +129,7 @@ def test_sparse_rows_are_scaled_if_asked_for(form):
     np.testing.assert_allclose(auto.coef_ * size, by_hand.coef_, atol=1e-2)
     assert auto.lam_ == pytest.approx(by_hand.lam_)
     # rows of one norm are scaled if asked for only
-    rows = form(normalize(dense + [0.0, 0.0, 0.0, 0.0, 1e-3]))
+    rows = form(normalize(dense + 1e-3 * np.eye(P)[np.arange(N) % P]))
     auto, asked = auto.fit(rows, LABELS), asked.fit(rows, LABELS)
     np.testing.assert_array_equal(auto.coef_, plain.fit(rows, LABELS).coef_)
     assert (asked.feature_scale_ < auto.feature_scale_ + 1e-9).all()
@@ -279,3 +279,38 @@ def test_warm_starts_go_on_with_columns_as_they_are():
     bracket(model, plain)
     with pytest.raises(ValueError, match=r"X\[7\] changed"):
         model.set_params(standardize="auto").fit(ROWS + (np.arange(N) == 7)[:, None], LABELS)
+
+
+def test_columns_that_are_dense_in_fact_are_standardized_in_any_storage():
+    """Beside one-hot columns, whose entries are all the same, and a sparse one."""
+    rng = np.random.default_rng(1)
+    kinds = np.eye(3)[rng.integers(0, 3, N)]
+    seldom = np.where(rng.uniform(size=N) < 0.2, rng.uniform(0, 4, N), 0.0)
+    rows = sp.csr_array(np.column_stack([ROWS[:, :2], kinds, seldom, np.ones(N) - kinds[:, 0]]))
+    before = rows.copy()
+    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    np.testing.assert_array_equal(rows.toarray(), before.toarray())
+    np.testing.assert_allclose(model.feature_scale_[:2], ROWS[:, :2].std(axis=0))
+    np.testing.assert_allclose(model.feature_scale_[2:], [1, 1, 1, seldom.max(), 1])
+    columns = ColumnSums.of(rows, None, np.inf).columns()
+    scaled = columns.applied(rows)
+    assert sp.issparse(scaled) and scaled.has_canonical_format
+    expected = (rows.toarray() - columns.shift) * columns.factor
+    np.testing.assert_allclose(scaled.toarray(), expected, atol=1e-12)
+    by_hand = StructSVMClassifier(random_state=0, standardize=False).fit(expected, LABELS)
+    bracket(model, by_hand)
+    assert model.lam_ == pytest.approx(by_hand.lam_)
+    found = rows @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(rows), found)
+
+
+def test_no_room_for_the_copy_of_rows_in_a_file(monkeypatch, tmp_path):
+    np.save(tmp_path / "rows.npy", ROWS)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(OSError, match=r"takes 2560 bytes, .* TMPDIR .* standardize=False"):
+        StructSVMClassifier().fit(mapped, LABELS)

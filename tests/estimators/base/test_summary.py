@@ -51,6 +51,7 @@ TAKERS = (
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:the weights of the 20 samples add up")
 @pytest.mark.parametrize("name", CASES)
 def test_parts_together_are_the_problem_of_all_data(name):
     estimator, *data = CASES[name]

@@ -184,7 +184,12 @@ cdef class TokenColumns:
 
     @property
     def vocabulary(self):
-        """Columns by name; made the first time that they are needed."""
+        """Columns by name."""
+        self.make_ready()
+        return self.columns
+
+    def make_ready(self):
+        """Make the columns by name, else made the first time that they are needed."""
         if self.columns is None:
             if type(self.names) is dict:
                 columns = self.names
@@ -193,7 +198,6 @@ cdef class TokenColumns:
                 columns = {name: column for column, name in enumerate(names)}
             if self.columns is None:  # another thread may have made it, and be reading in it
                 self.columns = columns
-        return self.columns
 
     cdef Py_ssize_t find(self, str name) except -2:
         """Return the column of a name, the next one if all get one, or -1."""
@@ -205,7 +209,7 @@ cdef class TokenColumns:
             self.n += 1
             return self.n - 1
         if self.columns is None:
-            self.vocabulary
+            self.make_ready()
         found = PyDict_GetItemWithError(self.columns, name)
         if found is NULL:
             return -1

@@ -4,10 +4,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
-DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers)
+DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers inputs) \
+	tests/estimators/test_first_requests.py
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
+# How long threads ask fresh models.
+THREADS_SECONDS ?= 3600
 N ?= 20000
 SEED ?= 0
 
@@ -28,14 +31,15 @@ PROBES := $(wildcard tests/compiled/*.py* examples/compiled/*.pyx)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-deep debug fuzz mutants lint doc doc-noplot bench bench-peers
+.PHONY: help demo test test-slow test-threads test-deep debug fuzz mutants lint doc doc-noplot bench bench-peers
 .PHONY: inplace clean
 
 help:
 	@echo "make demo          train on handwritten digit strings to a certified duality gap"
 	@echo "make test          run the test suite (PYTEST_ARGS=... is passed to pytest)"
 	@echo "make test-slow     run the slow tests and those on real data (found in SSKIT_DATA)"
-	@echo "make test-deep     run the suite on every supported Python, and more of it in debug"
+	@echo "make test-threads  let threads ask models that have answered nothing, THREADS_SECONDS long"
+	@echo "make test-deep     run that, the suite on every supported Python, and more of it in debug"
 	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
 	@echo "make fuzz          make N random calls of all public functions, N / 200 random products"
 	@echo "make mutants       break compiled code in N places, one at a time: do the tests see it?"
@@ -106,11 +110,15 @@ test: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 test-slow: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	$(BIN)/pytest -m "slow or realdata" -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
+test-threads: $(VENV)/.installed $(VENV)/.test
+	SSKIT_SECONDS=$(THREADS_SECONDS) $(BIN)/pytest -m slow tests/estimators/test_first_requests.py
+
 # The oldest Python with the lowest dependencies and the code for compilers without vector
 # extensions, the others with the newest and the release build; then more tests on the debug build.
 test-deep:
 	$(PYTHON) .ci/versions.py $(VERSIONS_ARGS) -- -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 	$(MAKE) debug DEBUG_TESTS="$(DEBUG_TESTS) tests/estimators"
+	$(MAKE) test-threads
 
 fuzz: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	SSKIT_FUZZ=$(N) SSKIT_SEED=$(SEED) $(BIN)/pytest -m slow -n $(PYTEST_WORKERS) tests/fuzz

@@ -78,3 +78,10 @@ class PublicMixin:
                 stacklevel=2,
             )
         super().__setstate__({k: v for k, v in state.items() if k != "_sskit_version"})
+        self._make_ready()
+
+    def _make_ready(self):
+        """Make what every request reads; called after a fit and after loading.
+
+        The first request would make it, and take longer than others.
+        """

@@ -4,6 +4,7 @@ import importlib
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -17,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skops import io
 
 from sskit import SequenceTagger, StructSVMClassifier
+from sskit.preprocessing import TokenVectorizer
 
 CASES = MODELS | WARM | PATHS
 for name, solver in SOLVERS.items():
@@ -150,3 +152,39 @@ def test_files_that_are_cut_short_or_flipped_are_refused_or_say_the_same(name):
         else:  # the time that a part of the archive was written, say
             assert_same(found, expected)
     assert n_refused > 75
+
+
+LATER = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    model, X = pickle.load(file)
+before = set(sys.modules)
+model.predict(X)
+assert set(sys.modules) == before, set(sys.modules) - before
+"""
+
+
+@pytest.mark.parametrize("name", ["tagger, rbf", "graphs", "graphs, expansions"])
+def test_no_request_imports_a_module(name, tmp_path):
+    model, X, _ = fitted(name)
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps((model, X[:1])))
+    command = [sys.executable, "-c", LATER, str(tmp_path / "model.pickle")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+def test_the_first_request_makes_no_table_of_names():
+    """A fit makes it, and so does loading."""
+    X = [[{f"a{i}": 1.0, "word": f"w{i}"}, {"word": "b"}] for i in range(1000)]
+    tagger = SequenceTagger(tol=0.999, random_state=0).fit(X, [["A", "B"]] * len(X))
+    vectorizers = TokenVectorizer().fit(X), TokenVectorizer()
+    vectorizers[1].fit_transform(X)
+    loaded, _ = through_a_file(tagger)
+    taggers = tagger, loaded, pickle.loads(pickle.dumps(tagger))
+    calls = [one.predict for one in taggers] + [one.transform for one in vectorizers]
+    for call in calls:
+        tracemalloc.start()
+        call(X[500:501])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 0.5 * sys.getsizeof(tagger.vectorizer_.vocabulary_)

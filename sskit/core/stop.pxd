@@ -18,7 +18,8 @@ cdef class Stop:
 
     A fit is at one of three things. Before its first pass there is nothing to keep: it never ends
     early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the
-    time is over. An exact pass ends after the second Ctrl-C. The third raises KeyboardInterrupt.
+    time is over. An exact pass ends after the second Ctrl-C, or if it goes on for too long after
+    the first one. The third raises KeyboardInterrupt.
 
     Loops without the GIL call due() after every visit. It costs a subtraction and a load; now and
     then it reads the clock, and every tenth of a second it lets Python run signal handlers. Worker
@@ -30,6 +31,7 @@ cdef class Stop:
     cdef readonly double interval        # seconds between two calls of attend()
     cdef double deadline
     cdef bint late
+    cdef double pressed                  # when Ctrl-C was pressed first
     cdef bint attentive                  # in the main thread, where signals are delivered?
     cdef Py_ssize_t left                 # visits until the clock is read next
     cdef double checked                  # when it was read last
@@ -40,6 +42,8 @@ cdef class Stop:
     cdef int begin(self, int activity) except -1
     # compute anew whether it fires
     cdef void review(self) noexcept nogil
+    # is the first Ctrl-C so long ago that an exact pass ends?
+    cdef bint is_impatient(self) noexcept nogil
 
     # after a visit: is this to end? May run handlers of signals, which may raise
     cdef bint due(self) except -1 nogil

@@ -19,6 +19,9 @@ cdef Py_ssize_t MANY = 16
 # Three presses within so many seconds raise KeyboardInterrupt whatever they met: they are meant to
 # end a loop of short fits.
 IMPATIENCE = 2.0
+# For how many seconds after the first press an exact pass may go on.
+PATIENCE = 1.5
+cdef double MOST = PATIENCE
 # Seconds that are no limit: what is longer may be too large a number for the clock.
 FOREVER = 1e18
 presses = deque(maxlen=3)
@@ -32,7 +35,7 @@ cdef class Stop:
     """Whether a fit is to end early.
 
     A context manager. Inside it the first Ctrl-C is a request to end the pass, the second one to
-    leave out the exact pass. Outside of the main thread, where Python delivers no signals, and
+    leave out the exact pass, which is left out too if it takes longer than `PATIENCE`. Outside of the main thread, where Python delivers no signals, and
     where SIGINT has another handler, only the time counts. What is pickled keeps the presses
     so far, and the seconds that are left.
 
@@ -47,7 +50,7 @@ cdef class Stop:
     """
 
     def __cinit__(self, max_time=None, double interval=0.1, int n_presses=0):
-        self.interval, self.n_presses = interval, n_presses
+        self.interval, self.n_presses, self.pressed = interval, n_presses, seconds()
         cdef double limit = float("inf") if max_time is None else max_time
         self.deadline = seconds() + (limit if max_time is None else min(limit, FOREVER))
         self.begin(START)
@@ -74,13 +77,18 @@ cdef class Stop:
         hasty = len(presses) == presses.maxlen and now - presses[0] <= IMPATIENCE
         if self.activity == START or self.n_presses == 2 or hasty:
             raise KeyboardInterrupt
-        self.n_presses += 1
-        self.review()
+        self.request(self.n_presses + 1)
 
     def request(self, int n_presses):
         """Take over how often Ctrl-C has been pressed, in another process or thread."""
+        if not self.n_presses:
+            self.pressed = seconds()
         self.n_presses = n_presses
         self.review()
+
+    def affords(self, double n_seconds):
+        """Return whether an exact pass of so many seconds may be begun."""
+        return not self.n_presses or seconds() + n_seconds <= self.pressed + MOST
 
     cdef int begin(self, int activity) except -1:
         self.activity = activity
@@ -95,12 +103,17 @@ cdef class Stop:
         self.begin(PASS)
 
     def begin_certificate(self):
-        """An exact pass begins, which ends early at a second request only."""
+        """An exact pass begins, which ends early at a second request, or long after the first."""
         self.begin(CERTIFICATE)
 
     cdef void review(self) noexcept nogil:
         cdef bint late = self.late and self.activity == PASS
-        self.fired.store(late or 0 < self.activity <= self.n_presses, memory_order_relaxed)
+        cdef bint slow = self.activity == CERTIFICATE and self.n_presses and self.is_impatient()
+        late = late or slow or 0 < self.activity <= self.n_presses
+        self.fired.store(late, memory_order_relaxed)
+
+    cdef bint is_impatient(self) noexcept nogil:
+        return seconds() > self.pressed + MOST
 
     cdef bint due(self) except -1 nogil:
         self.left -= 1
@@ -117,6 +130,8 @@ cdef class Stop:
         self.checked = now
         if now >= self.deadline and not self.late:
             self.late = True
+            self.review()
+        if self.activity == CERTIFICATE and self.n_presses and self.is_impatient():
             self.review()
         if self.attentive and now - self.attended >= self.interval:
             self.attended = now

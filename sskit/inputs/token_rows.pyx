@@ -89,6 +89,9 @@ cdef Start start_of(str text, int32_t column) noexcept:
 cdef class Attribute:
     """What is known of an attribute, at its place among those around it.
 
+    Readers in several threads fill one table, and point to what is in it. What is in it stays, so
+    that they may: nothing is put in the place of another, and nothing is taken out.
+
     Attributes
     ----------
     key : str
@@ -140,12 +143,12 @@ cdef class Attribute:
 
     cdef int keep(self, str value, uint32_t hashed, int32_t column) except -1:
         """Put a new string in the table."""
-        cdef vector[Slot] before
+        cdef vector[Slot] more
         cdef Slot slot
         if 3 * self.columns.size() >= 2 * self.slots.size():
-            before.swap(self.slots)
-            self.slots.resize(2 * before.size(), Slot(NULL, 0, 0))
-            for slot in before:
+            more.resize(2 * self.slots.size(), Slot(NULL, 0, 0))  # or MemoryError, and all is as before
+            more.swap(self.slots)
+            for slot in more:
                 if slot.string is not NULL:
                     self.slot(<str>slot.string, slot.hashed)[0] = slot
         self.strings.append(value)
@@ -181,14 +184,20 @@ cdef class TokenColumns:
 
     @property
     def vocabulary(self):
-        """Columns by name; made the first time that they are needed."""
+        """Columns by name."""
+        self.make_ready()
+        return self.columns
+
+    def make_ready(self):
+        """Make the columns by name, else made the first time that they are needed."""
         if self.columns is None:
             if type(self.names) is dict:
-                self.columns = self.names
+                columns = self.names
             else:
                 names = self.names or ()
-                self.columns = {name: column for column, name in enumerate(names)}
-        return self.columns
+                columns = {name: column for column, name in enumerate(names)}
+            if self.columns is None:  # another thread may have made it, and be reading in it
+                self.columns = columns
 
     cdef Py_ssize_t find(self, str name) except -2:
         """Return the column of a name, the next one if all get one, or -1."""
@@ -200,7 +209,7 @@ cdef class TokenColumns:
             self.n += 1
             return self.n - 1
         if self.columns is None:
-            self.vocabulary
+            self.make_ready()
         found = PyDict_GetItemWithError(self.columns, name)
         if found is NULL:
             return -1
@@ -334,7 +343,6 @@ cdef class TokenReader:
 
     cdef bint read_dict(self, Attribute outer, dict token) except -1:
         """Read attributes; return whether one of them has a column."""
-        cdef Attribute attribute
         cdef PyObject* known
         cdef PyObject* key
         cdef PyObject* value
@@ -346,32 +354,50 @@ cdef class TokenReader:
         while PyDict_Next(token, &place, &key, &value):
             known = next[0]
             if known is NULL or not (<Attribute>known).is_called(<object>key):
-                known = PyDict_GetItemWithError(outer.inner, <object>key)
-            if known is NULL:
-                attribute = self.new_attribute(outer, <object>key)
-                if self.read_value(attribute, <object>value) or self.columns.grows:
-                    outer.inner[attribute.key] = attribute
-                    some = True
-            else:
-                next[0] = known
-                next = &(<Attribute>known).after
-                some = True
-                if PyUnicode_CheckExact(<object>value):
-                    self.add(self.columns.of_string(<Attribute>known, <str>value))
+                # Python may run from here on, that of a key or a value, and of other threads: it
+                # may take both out of the token, and put attributes in the table
+                name, item = <object>key, <object>value
+                known = PyDict_GetItemWithError(outer.inner, name)
+                if known is NULL:
+                    some |= self.read_new(outer, name, item)
+                    self.check_size(token, n)
                     continue
-                self.read_value(<Attribute>known, <object>value)
-            if len(token) != n:
-                raise RuntimeError("a dict of X has changed while it was read")
+            next[0] = known
+            next = &(<Attribute>known).after
+            some = True
+            if PyUnicode_CheckExact(<object>value):
+                self.add(self.columns.of_string(<Attribute>known, <str>value))
+                continue
+            item = <object>value
+            self.read_value(<Attribute>known, item)
+            self.check_size(token, n)
         return some
 
-    cdef Attribute new_attribute(self, Attribute outer, key):
-        """Return an attribute that was not met before."""
+    cdef int check_size(self, dict token, Py_ssize_t n) except -1:
+        """Raise RuntimeError if a token has grown or shrunk."""
+        if len(token) != n:
+            raise RuntimeError("a dict of X has changed while it was read")
+        return 0
+
+    cdef bint read_new(self, Attribute outer, key, value) except -1:
+        """Read an attribute that was not met before; return whether it has a column."""
+        cdef Attribute attribute
+        cdef bint some
         if not isinstance(key, str):
             raise self.error(TypeError, f"has the attribute {told(key)}: names must be strings")
         name = key = plain(key)
+        attribute = outer.inner.get(key)  # a string of a class of its own may be found by no dict
+        if attribute is not None:
+            self.read_value(attribute, value)
+            return True
         if outer is not self.columns.root:
             name = outer.name + LEVELS + name
-        return Attribute(key, name, name + self.columns.separator)
+        attribute = Attribute(key, name, name + self.columns.separator)
+        some = self.read_value(attribute, value) or self.columns.grows
+        if some:
+            # another thread may have come first, and its attribute is in use
+            outer.inner.setdefault(key, attribute)
+        return some
 
     cdef bint read_value(self, Attribute attribute, value) except -1:
         """Read what an attribute is; return whether it has a column, or one within."""

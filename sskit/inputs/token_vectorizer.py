@@ -91,6 +91,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
             there are no features.
         """
         self._fit(X, rows=False)
+        self._make_ready()
         return self
 
     def fit_transform(self, X, y=None):
@@ -113,7 +114,9 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         TypeError, ValueError
             As ``fit``.
         """
-        return self._fit(X, rows=True)
+        rows = self._fit(X, rows=True)
+        self._make_ready()
+        return rows
 
     def transform(self, X):
         """Return the rows of tokens.
@@ -188,6 +191,11 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         sentences = as_sentences(X, allow_empty=True)
         rows = read_rows(columns, sentences, np.dtype(self.dtype).type, DEEPEST)
         return _ragged(rows, sentences, kind)
+
+    def _make_ready(self):
+        """Make the columns by name."""
+        if "feature_names_" in vars(self):
+            self._known_columns().make_ready()
 
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""

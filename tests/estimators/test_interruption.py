@@ -2,6 +2,7 @@
 
 import copy
 import signal
+import time
 import warnings
 
 import numpy as np
@@ -113,6 +114,42 @@ def test_every_estimator_has_a_model(case, pressed):
         assert len(model.predict(X)) == len(y)
         names.add(frozenset(attributes(model)))
     assert len(names) == 1
+
+
+class Slow(Matching):
+    """Oracle calls take time from one of them on."""
+
+    def __init__(self, first=0):
+        super().__init__()
+        self.first = first
+        calls.clear()
+
+    def argmax(self, x, w, y_true=None):
+        calls.append(time.monotonic())
+        if len(calls) > self.first:
+            time.sleep(0.025)
+        return super().argmax(x, w, y_true)
+
+
+calls = []
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_one_press_ends_a_fit_whose_exact_pass_takes_too_long(known, pressed):
+    """An exact pass of 2.5 seconds is not begun where that is known, else it is cut short."""
+    X, y = matchings(100)
+    model = StructuredSVM(Slow(0 if known else 130), lam=0.01, tol=0, random_state=0)
+    stops = pressed((20,))
+    with pytest.warns(ConvergenceWarning, match="left out, because it takes too long") as caught:
+        model.fit(X, y)
+    end, n = time.monotonic(), model.n_oracle_calls_
+    assert caught[0].filename == __file__ and stops[0].n_presses == 1
+    assert not model.certified_ and np.isnan(model.dual_gap_)
+    assert len(model.predict(X)) == 100
+    if known:
+        assert n <= 100 + 20  # all at w = 0, and those before the press
+    else:
+        assert 130 < n < 200 and end - calls[119] < 2.0
 
 
 @pytest.mark.parametrize("case", ["rows", "rbf", "rbf, small", "strings", "structure"])

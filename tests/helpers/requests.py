@@ -1,5 +1,6 @@
 """Small fitted estimators of all kinds, and requests to them, for tests of serving."""
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -107,3 +108,11 @@ def bits(value):
     if isinstance(value, (list, tuple)) or getattr(value, "dtype", None) is np.dtype(object):
         return [bits(part) for part in value]
     return np.shape(value), np.asarray(value).dtype, np.asarray(value).tobytes()
+
+
+def forget():
+    """Empty the caches that all models of the package have in common."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sskit"]:
+        for value in list(vars(sys.modules[name]).values()):
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()

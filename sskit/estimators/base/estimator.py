@@ -29,6 +29,7 @@ from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
 from sskit.estimators.explanation.weights import weights_frame
+from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -522,15 +523,22 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         """
         return weights_frame(self, top, feature_names, edge_feature_names)
 
+    def _make_ready(self):
+        """Make the columns by name of a vectoriser that a fit, which needs memory, has left."""
+        vectorizer = vars(self).get("vectorizer_")
+        if isinstance(vectorizer, TokenVectorizer):  # in a file that was changed it may be anything
+            vectorizer._make_ready()
+
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""
 
 
 def replace_fitted(estimator, fitted):
-    """Replace all fitted attributes of an estimator by new ones."""
+    """Replace all fitted attributes of an estimator by new ones, ready for the first request."""
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
     vars(estimator).update(fitted)
+    estimator._make_ready()
 
 
 def check_constraints(estimator, *names):

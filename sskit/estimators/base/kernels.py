@@ -1,5 +1,6 @@
 """Parameters and fitted attributes of estimators in a kernel space."""
 
+import importlib
 import numbers
 
 import numpy as np
@@ -40,6 +41,13 @@ class KernelMixin:
     degree: int = parameter(3, Interval(numbers.Integral, 0, None, closed="left"))
     coef0: float = parameter(0.0, Interval(numbers.Real, None, None, closed="neither"))
     kernel_cache: float = parameter(500.0, POSITIVE)
+
+    def _make_ready(self):
+        """Import what scikit-learn's kernel functions import when they are first called, too."""
+        super()._make_ready()
+        kernel = vars(self).get("kernel")
+        if isinstance(kernel, str) and kernel in PARAMETERS and "lam_" in vars(self):
+            importlib.import_module("sklearn.gaussian_process.kernels")
 
 
 def is_kernel(estimator):

@@ -157,7 +157,7 @@ def read_columns(estimator, X, part=False, trees=False):
         rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
         return put_back(rows, X, tokens), ColumnNames(names, estimator.vectorizer_)
     vectorizer = TokenVectorizer()
-    rows = vectorizer.fit_transform(tokens)
+    rows = vectorizer._fit(tokens, rows=True)  # made ready after the fit, which needs memory
     return put_back(rows, X, tokens), ColumnNames(vectorizer.get_feature_names_out(), vectorizer)
 
 

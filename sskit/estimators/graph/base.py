@@ -35,7 +35,7 @@ from sskit.models.graph.data import (
     node_scale,
     node_sums,
 )
-from sskit.models.graph.model import FORMS, form_of
+from sskit.models.graph.model import FORMS, form_of, import_cuts
 
 LOSSES = StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict
 
@@ -285,6 +285,11 @@ class GraphEstimator(StructuredEstimator):
                 "pixels belong to a node"
             )
         return graphs
+
+    def _make_ready(self):
+        """Import what cuts graphs, too."""
+        super()._make_ready()
+        import_cuts(vars(self).get("inference_"))
 
     def _fitted_model(self):
         """Return the model of the fitted weights, or raise ValueError if they do not fit."""

@@ -1,5 +1,6 @@
 """The model of graphs, with pairs of neighbours of any sign or pairs that attract."""
 
+from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +13,26 @@ from sskit.models.graph.structure import GraphStructure
 from sskit.models.layout import WeightLayout
 from sskit.models.request import Decoder, Request, gather
 from sskit.models.structure import NodeLoss, StructuredProblem
+from sskit.oracles.graph.cut import graph_class
 from sskit.oracles.graph.potentials import NAMES, Topologies, choose, form_of
 
 # Messages that are kept from call to call, in numbers of 4 bytes: 256 MiB.
 MOST_MESSAGES = 2**26
 # As users call them; pairs that attract have the first two.
 FORMS = {"potts": "potts", "full": "symmetric", "symmetric": "symmetric", "directed": "full"}
+
+
+def import_cuts(inference):
+    """Import what an inference cuts graphs with, else done by the first cut; errors are left to it.
+
+    Parameters
+    ----------
+    inference : str
+        One of `NAMES`.
+    """
+    if inference in ("graphcut", "expansion", "qpbo"):
+        with suppress(ImportError):
+            graph_class()
 
 
 class GraphModel:

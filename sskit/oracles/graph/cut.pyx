@@ -21,6 +21,29 @@ cdef extern from "Python.h":
 cdef SpinLock spin_lock
 
 
+def graph_class():
+    """Return the class of PyMaxflow, imported on first use: most users never cut a graph.
+
+    Returns
+    -------
+    kind : type
+        Graphs of floats.
+
+    Raises
+    ------
+    ImportError
+        If PyMaxflow is not installed.
+    """
+    try:
+        from maxflow import GraphFloat
+    except ImportError as error:
+        raise ImportError(
+            "minimum cuts need PyMaxflow, which is not installed: it has no wheels for some "
+            "versions of Python, where 'pip install pymaxflow' compiles it"
+        ) from error
+    return GraphFloat
+
+
 cdef class Cut(GraphOracle):
     """Scratch memory for cuts; it grows with the graphs."""
 
@@ -35,16 +58,7 @@ cdef class Cut(GraphOracle):
 
     cdef int grow(self, Py_ssize_t n_nodes, Py_ssize_t n_edges) except -1:
         n_nodes, n_edges = max(n_nodes, self.max_nodes, 1), max(n_edges, self.max_edges, 1)
-        # on first use: most users of the package never cut a graph
-        try:
-            from maxflow import GraphFloat
-        except ImportError as error:
-            raise ImportError(
-                "minimum cuts need PyMaxflow, which is not installed: it has no wheels for some "
-                "versions of Python, where 'pip install pymaxflow' compiles it"
-            ) from error
-
-        graph = GraphFloat(n_nodes, n_edges)
+        graph = graph_class()(n_nodes, n_edges)
         ends = np.empty((2, n_edges), dtype=np.int32)
         gain, capacity = np.empty(n_nodes), np.empty(n_edges)
         places = np.arange(n_nodes, dtype=np.int32)

@@ -1,5 +1,7 @@
 """The loop of every fit: passes, exact passes, and the stopping criterion."""
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +48,8 @@ class Fit:
         Makes exact passes; None if the run does so itself.
     largest_loss : ndarray of shape (n_blocks,), default=None
         Hinges of the blocks at w = 0, if they are known.
+    seconds : float, default=0.0
+        How long an exact pass takes, as far as it is known: that at w = 0, then the last one.
 
     Attributes
     ----------
@@ -67,6 +71,7 @@ class Fit:
     progress: object
     evaluator: Pool = None
     largest_loss: np.ndarray = None
+    seconds: float = 0.0
 
     def __post_init__(self):
         self.run.stop = self.stop
@@ -82,11 +87,15 @@ class Fit:
         return n_calls if self.evaluator is None else self.evaluator.n_queries(n_calls)
 
     def certify(self):
-        """Make an exact pass; return its certificate, or None if a stop was due before its end."""
-        try:
-            self.certificate = self.run.certify(self.evaluator)
-        except CutShort:
-            self.certificate = None
+        """Make an exact pass; return its certificate, or None if a stop was due before its end.
+
+        None too if Ctrl-C was pressed and the pass would take too long.
+        """
+        start, self.certificate = time.perf_counter(), None
+        if self.stop.affords(self.seconds):
+            with suppress(CutShort):
+                self.certificate = self.run.certify(self.evaluator)
+            self.seconds = time.perf_counter() - start
         self.record()
         return self.certificate
 
@@ -278,12 +287,14 @@ def begin(
     stop = Stop(solver.max_time) if stop is None else stop
     evaluator = make_pool(problem, n_jobs, stop)
     gaps = unit = None
+    seconds, before = 0.0, time.perf_counter()
     if solver.evaluates_all:
         if start is not None and len(start.largest_loss) == problem.n_blocks:
             largest_loss = start.largest_loss
         if largest_loss is None:
             # At w = 0 the hinge of a block is its largest loss.
             largest_loss = evaluator.hinges(regularizer.padded(np.zeros(problem.n_weights)))
+            seconds = time.perf_counter() - before
         # Which is its gap, with the truth as mix; with a prior w is another one.
         gaps = np.asarray(problem.block_weight) * largest_loss
         unit = float(gaps.sum())
@@ -291,6 +302,7 @@ def begin(
             gaps = np.asarray(problem.block_weight) * evaluator.hinges(regularizer.w)
     run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator)
     options = {"progress": progress, "evaluator": evaluator, "largest_loss": largest_loss}
+    options["seconds"] = seconds
     unit = run.unit if unit is None else unit
     fit = Fit(run, unit, solver.gap_every, Proof.of(problem), stop, **options)
     if start is not None:

@@ -20,8 +20,8 @@ class Status(Enum):
     MAX_TIME = "The maximum time was reached; increase max_time of the solver, tol or lam."
     INTERRUPTED = "The fit was interrupted; the model is the best that was seen."
     UNCERTIFIED = (
-        "The fit was interrupted twice, so that the exact pass was left out: the model is that of "
-        "the last step, and it is not certified."
+        "The fit was interrupted, and the exact pass was left out, because it takes too long or "
+        "Ctrl-C was pressed twice: the model is that of the last step, and it is not certified."
     )
     CALLBACK = "A callback stopped the fit."
 

@@ -238,20 +238,15 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
         cdef double* gram = dual.blocks[i].gram
-        cdef double inner
         for p in range(dual.blocks[i].n_gram, self.n_atoms):
             self.add_plane(p, scratch, 1.0)
-            gram[p * stride + p] = problem.sqnorm(i, scratch)
+            problem.inner_products(
+                i, scratch, self.index.data(), self.value.data(), self.first.data(), p + 1,
+                gram + p * stride
+            )
             scratch.clear()
             for r in range(p):
-                # <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2
-                self.add_plane(p, scratch, 1.0)
-                self.add_plane(r, scratch, -1.0)
-                inner = problem.sqnorm(i, scratch)
-                scratch.clear()
-                inner = 0.5 * (gram[p * stride + p] + gram[r * stride + r] - inner)
-                gram[p * stride + r] = inner
-                gram[r * stride + p] = inner
+                gram[r * stride + p] = gram[p * stride + r]
         dual.blocks[i].n_gram = self.n_atoms
         return 0
 

@@ -137,6 +137,7 @@ cdef class FeatureMap:
         )
         self.features, self.nodes, self.n_blocks = features, offsets, len(offsets) - 1
         self.n_columns, self.stride = n_columns, padded(n_columns)
+        self.per_stride = 1.0 / self.stride if self.stride else 0.0
         self.head_rows, self.head_columns = head
         self.tail_rows, self.tail_columns = tail
         self.tail_base = self.head_rows * padded(self.head_columns)
@@ -325,7 +326,7 @@ cdef class FeatureMap:
             if j < nodes:
                 theta[j] = w[self.place[j]]
             elif j < edges:
-                t = (j - nodes) // stride
+                t = self.row_at(j - nodes)
                 if self.fresh[t] == self.request:
                     continue
                 self.fresh[t] = self.request
@@ -522,7 +523,7 @@ cdef class FeatureMap:
                 elif self.is_single:
                     theta[j] = self.row_sqnorm[i] * delta.value[j]
                 else:
-                    t = (j - nodes) // stride
+                    t = self.row_at(j - nodes)
                     if self.fresh[t] != self.request:
                         self.fresh[t] = self.request
                         if by_gram:

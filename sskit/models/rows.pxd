@@ -40,6 +40,7 @@ cdef extern from "rows.hpp" namespace "sskit":
     ) noexcept nogil
     struct NodePlaces:                       # where the nodes of a block lie in its statistics
         uint32_t base, end, stride
+        double per_stride
     # weights += the outer products of the rows with a sparse direction, at its entries alone
     void add_entries(
         const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,

@@ -143,6 +143,13 @@ cdef class Problem:
         """
         return None
 
+    def mean_length(self):
+        """Return the mean length of the codes of planes: of a sequence that of its labels."""
+        cdef Py_ssize_t i, total = 0
+        for i in range(self.n_blocks):
+            total += self.code_length(i)
+        return total / max(self.n_blocks, 1)
+
     @property
     def name(self):
         """What error messages call the problem."""

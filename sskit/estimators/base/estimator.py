@@ -52,8 +52,9 @@ ALIASES = {
 }
 # Parameters of some solvers.
 OF_SOLVER = "steps", "sampling", "cache"
-# Up to how many training pairs "auto" is cutting planes.
-FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
+# Up to how many training pairs "auto" is cutting planes, and with how many weights: so many, or so
+# many for each label of the data. More take longer in each pass than the oracles.
+FEW_PAIRS, FEW_WEIGHTS, WEIGHTS_OF_LABEL = 5, 20_000, 64
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -330,12 +331,17 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
-        that the cuts, which are dense, cost more than the oracle.
+        that the sums of cuts cost more than the oracle.
         """
-        few = problem.n_blocks <= FEW_PAIRS and problem.n_weights <= FEW_WEIGHTS
-        if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
-            return CuttingPlane()
-        return solver
+        if (
+            problem.n_blocks > FEW_PAIRS
+            or problem.space.is_kernel_space
+            or not self._asks_for_no_solver()
+        ):
+            return solver
+        n_labels = problem.n_blocks * problem.mean_length()
+        few_weights = max(FEW_WEIGHTS, WEIGHTS_OF_LABEL * n_labels)
+        return CuttingPlane() if problem.n_weights <= few_weights else solver
 
     def _asks_for_no_solver(self):
         """Return whether no parameter chooses a solver, or needs one of some."""

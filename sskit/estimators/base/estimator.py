@@ -52,9 +52,9 @@ ALIASES = {
 }
 # Parameters of some solvers.
 OF_SOLVER = "steps", "sampling", "cache"
-# Up to how many training pairs "auto" is cutting planes, and with how many weights: so many, or so
-# many for each label of the data. More take longer in each pass than the oracles.
-FEW_PAIRS, FEW_WEIGHTS, WEIGHTS_OF_LABEL = 5, 20_000, 64
+# When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with how
+# many weights, or how many for each label of the data: more take longer in each pass than oracles.
+FEW_PAIRS = (5, 0, 20_000, 64), (20, 500, 0, 8)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -331,17 +331,20 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
-        that the sums of cuts cost more than the oracle.
+        that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
-        if (
-            problem.n_blocks > FEW_PAIRS
-            or problem.space.is_kernel_space
-            or not self._asks_for_no_solver()
-        ):
-            return solver
-        n_labels = problem.n_blocks * problem.mean_length()
-        few_weights = max(FEW_WEIGHTS, WEIGHTS_OF_LABEL * n_labels)
-        return CuttingPlane() if problem.n_weights <= few_weights else solver
+        n, length = problem.n_blocks, problem.mean_length()
+        few = any(
+            n <= most_pairs
+            and length >= least_length
+            and problem.n_weights <= max(most_weights, weights_of_label * n * length)
+            # a pass asks all oracles for one cut
+            and not (least_length and problem.costly)
+            for most_pairs, least_length, most_weights, weights_of_label in FEW_PAIRS
+        )
+        if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
+            return CuttingPlane()
+        return solver
 
     def _asks_for_no_solver(self):
         """Return whether no parameter chooses a solver, or needs one of some."""

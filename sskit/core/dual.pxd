@@ -25,6 +25,7 @@ cdef struct Block:
     # inner products <B psi, B psi'> of the first n_gram planes, filled in by solvers
     double* gram           # (plane_capacity, plane_capacity)
     int32_t n_gram
+    int32_t version        # another one when a plane that was there has changed, or is gone
 
 
 # memory in bytes of `size` planes with codes of length n

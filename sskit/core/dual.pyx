@@ -50,6 +50,11 @@ cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
     return 0
 
 
+# of 2^31 versions none is taken for another that was there a moment ago
+cdef inline void renew(Block* block) noexcept nogil:
+    block.version = (block.version + 1) & 0x7fffffff
+
+
 cdef Py_ssize_t max_entries(Problem problem) noexcept nogil:
     return max(problem.max_support, problem.max_statistics, 1)
 
@@ -165,6 +170,7 @@ cdef class DualState:
                 block.n += 1
         block.plane_loss[0] += loss_change
         block.n_gram = 0
+        renew(block)
         return 0
 
     cdef int assign(self, Py_ssize_t i, Direction delta, double loss) except -1 nogil:
@@ -182,6 +188,7 @@ cdef class DualState:
             memcpy(block.index, index, n * sizeof(int32_t))
             memcpy(block.value, value, n * sizeof(double))
         block.n, block.plane_loss[0], block.n_gram = n, loss, 0
+        renew(block)
         return 0
 
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
@@ -218,6 +225,7 @@ cdef class DualState:
             self.merge(i, slot)
         self.problem.plane_store.forget(i, block.code + slot * n)
         block.n_planes = last
+        renew(block)
         if last < block.n_gram:
             # row and column of the last plane take the place of the evicted one's
             block.gram[last * stride + slot] = block.gram[last * stride + last]
@@ -265,6 +273,7 @@ cdef class DualState:
             self.problem.plane_store.forget(i, block.code + p * self.code_length[i])
         block.n_planes = min(block.n_planes, 1)
         block.n_gram = 0
+        renew(block)
 
     def merge_all(self):
         """Merge all planes of every block into one."""
@@ -370,6 +379,7 @@ cdef class DualState:
     # plane 0 *= ratio
     cdef void shrink(self, Block* block, double ratio) noexcept nogil:
         cdef Py_ssize_t e
+        renew(block)
         for e in range(block.n):
             block.value[e] *= ratio
         block.plane_loss[0] *= ratio

@@ -102,6 +102,13 @@ cdef class Problem:
     # || B_i delta ||^2
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil
 
+    # out[r] = <B_i delta, B_i psi_r> for n vectors psi_r, which are sparse and lie one after the
+    # other: the pairs first[r] to first[r + 1] - 1
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil
+
     # Is this the code of a plane of block i? Codes that come from elsewhere are checked first: all
     # other methods trust them.
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil

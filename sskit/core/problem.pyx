@@ -55,6 +55,16 @@ cdef class Problem:
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.lacks("sqnorm")
 
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil:
+        with gil:
+            products_by_norms(
+                self, i, delta, index, value, first, n, out, Direction(self.max_statistics)
+            )
+        return 0
+
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return False
 
@@ -133,6 +143,13 @@ cdef class Problem:
         """
         return None
 
+    def mean_length(self):
+        """Return the mean length of the codes of planes: of a sequence that of its labels."""
+        cdef Py_ssize_t i, total = 0
+        for i in range(self.n_blocks):
+            total += self.code_length(i)
+        return total / max(self.n_blocks, 1)
+
     @property
     def name(self):
         """What error messages call the problem."""
@@ -156,6 +173,25 @@ cdef class Problem:
     def fingerprint(self):
         """Return the `Fingerprint` by which the same model and data are known again."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
+
+
+# <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2, for problems that know no shorter way
+cdef int products_by_norms(
+    Problem problem, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+    const Py_ssize_t* first, Py_ssize_t n, double* out, Direction other
+) except -1:
+    cdef double own = problem.sqnorm(i, delta), alone
+    cdef Py_ssize_t r, e
+    cdef int32_t j
+    for r in range(n):
+        other.add(index + first[r], value + first[r], first[r + 1] - first[r], 1.0)
+        alone = problem.sqnorm(i, other)
+        for e in range(delta.n):
+            j = delta.index[e]
+            other.add(&j, &delta.value[j], 1, -1.0)
+        out[r] = 0.5 * (own + alone - problem.sqnorm(i, other))
+        other.clear()
+    return 0
 
 
 def block_weights(n_blocks, sample_weight=None, largest=None, total=None):

@@ -1,9 +1,9 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from sskit.core.capabilities cimport FeatureSpace
 from sskit.core.direction cimport Direction
 from sskit.models.features cimport FeatureRows, SequenceGrams
-from sskit.models.rows cimport Rows
+from sskit.models.rows cimport NodePlaces, Rows
 
 # out (count, stride) = rows[first : first + count] @ weights (n_features, n_columns); the stride is
 # padded(n_columns), or 1 for one column
@@ -52,6 +52,7 @@ cdef class FeatureMap:
     cdef Rows rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
     cdef readonly Py_ssize_t n_columns, stride, node_base
+    cdef double per_stride                   # 1 / stride
     cdef const double* first_mask            # (n_columns,) 0 or -inf for the first row of a block
     cdef const double* last_mask             # likewise for the last one; NULL: nothing is added
     # head
@@ -76,9 +77,11 @@ cdef class FeatureMap:
     cdef readonly SequenceGrams grams        # of blocks where they cost less than features
     # scratch
     cdef int32_t[::1] active                 # rows of a direction that are not zero
+    cdef uint8_t[::1] marks                  # (longest + 8,) zero between calls
     cdef int32_t[::1] fresh                  # (longest,) row of node scores made for request ..
     cdef int32_t request
     cdef double[::1] image                   # (n_weights + LANES,) zero between calls
+    cdef double[::1] products                # (max_statistics,)
 
     cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
@@ -86,6 +89,12 @@ cdef class FeatureMap:
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
         # what is not read is not waited for
         return i if self.is_single else self.nodes[i]
+    cdef inline NodePlaces node_places(self, Py_ssize_t i) noexcept nogil:
+        return NodePlaces(self.node_base, self.edge_base(i), self.stride, self.per_stride)
+    # the row of a statistic of the nodes, counted from the first one: a product in place of a
+    # division, which takes longer than all else that is done with an entry; exact up to 2^31
+    cdef inline Py_ssize_t row_at(self, unsigned int j) noexcept nogil:
+        return <Py_ssize_t>((<double>j + 0.5) * self.per_stride)
     cdef inline Py_ssize_t edge_base(self, Py_ssize_t i) noexcept nogil:
         return self.node_base + self.count(i) * self.stride
     cdef inline Py_ssize_t n_edges(self, Py_ssize_t i) noexcept nogil:
@@ -138,5 +147,17 @@ cdef class FeatureMap:
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
     cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil
     cdef double take_rest(self, Py_ssize_t i, Direction delta) noexcept nogil
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil
+    # image += B_i delta of the nodes, and back to zero, which returns the squared norm
+    cdef void add_node_image(self, Py_ssize_t i, Direction delta) noexcept nogil
+    cdef double take_node_image(self, Py_ssize_t i, Direction delta) noexcept nogil
+    # does the Gram matrix of block i cost less than its features, for a direction with so many
+    # active rows?
+    cdef bint takes_gram(self, Py_ssize_t i, Py_ssize_t n_active, Py_ssize_t n) noexcept nogil
+    # row t of node scores may be anything, if the present request has not made it yet
+    cdef void begin_request(self) noexcept nogil
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
     cpdef FeatureMap fork(self)

@@ -7,7 +7,17 @@ from sskit.models.features import NO_GRAMS, no_features, row_digests
 from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
-from sskit.models.rows cimport add_row, clip_rows, dot_row, entries_of, take_rows
+from sskit.models.rows cimport (
+    NodePlaces,
+    add_entries,
+    add_row,
+    clip_rows,
+    dot_row,
+    entries_of,
+    rows_of_entries,
+    take_entries,
+    take_rows,
+)
 from sskit.oracles.chain.second_order cimport triple_room, triple_table
 
 cdef extern from "row_kernels.hpp" namespace "sskit":
@@ -53,6 +63,13 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
     ) noexcept nogil
 
 NO_SPACE = FeatureSpace()
+
+# Of a direction with fewer nonzero entries than one in so many numbers only the entries are read.
+cdef Py_ssize_t DENSE_ENTRIES = 16
+# A product of two entries of sparse rows, there and back, takes the time of so many numbers of a
+# table that is read in whole vectors. Few active rows are taken from the Gram matrix in any case.
+cdef Py_ssize_t ENTRY_COST = 50
+cdef Py_ssize_t LEAST_ACTIVE = 12
 
 
 cdef void score_rows(
@@ -120,6 +137,7 @@ cdef class FeatureMap:
         )
         self.features, self.nodes, self.n_blocks = features, offsets, len(offsets) - 1
         self.n_columns, self.stride = n_columns, padded(n_columns)
+        self.per_stride = 1.0 / self.stride if self.stride else 0.0
         self.head_rows, self.head_columns = head
         self.tail_rows, self.tail_columns = tail
         self.tail_base = self.head_rows * padded(self.head_columns)
@@ -219,7 +237,9 @@ cdef class FeatureMap:
         ]
         self.place = np.concatenate([np.ravel(some) for some in places] + [[0]]).astype(np.int64)
         self.active = np.zeros(self.longest + 1, dtype=np.int32)
+        self.marks = np.zeros(self.longest + 8, dtype=np.uint8)
         self.fresh = np.zeros(self.longest + 1, dtype=np.int32)
+        self.products = np.empty(self.max_statistics)
         self.image = np.zeros(self.tail_weights + self.tail_rows * self.tail_columns + LANES)
         return 0
 
@@ -230,11 +250,15 @@ cdef class FeatureMap:
         return 0 if self.is_bare(i, e) else self.edge_base(i) + e * self.edge_stride
 
     cdef Py_ssize_t find_active(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        cdef Py_ssize_t count = self.count(i)
         if self.is_single and not self.has_functions:
             return 1
-        return active_rows(
-            &delta.value[self.node_base], self.count(i), self.stride, &self.active[0]
-        )
+        if count * self.stride > DENSE_ENTRIES * delta.n:
+            return rows_of_entries(
+                &delta.index[0], delta.n, &delta.value[0], self.node_places(i), count,
+                &self.marks[0], &self.active[0]
+            )
+        return active_rows(&delta.value[self.node_base], count, self.stride, &self.active[0])
 
     cdef void common_scores(self, const double* w, double* theta) noexcept nogil:
         cdef const double* tail = w + self.tail_weights
@@ -282,6 +306,12 @@ cdef class FeatureMap:
                 )
         return 0
 
+    cdef void begin_request(self) noexcept nogil:
+        if self.request == 2147483647:
+            self.request = 0
+            self.fresh[:] = 0
+        self.request += 1
+
     cdef int scores_at(
         self, Py_ssize_t i, const double* w, const int32_t* index, Py_ssize_t count,
         double* theta
@@ -290,16 +320,13 @@ cdef class FeatureMap:
         cdef unsigned int j, nodes = <unsigned int>self.node_base
         cdef unsigned int edges = <unsigned int>self.edge_base(i)
         cdef unsigned int stride = <unsigned int>self.stride
-        if self.request == 2147483647:
-            self.request = 0
-            self.fresh[:] = 0
-        self.request += 1
+        self.begin_request()
         for entry in range(count):
             j = <unsigned int>index[entry]
             if j < nodes:
                 theta[j] = w[self.place[j]]
             elif j < edges:
-                t = (j - nodes) // stride
+                t = self.row_at(j - nodes)
                 if self.fresh[t] == self.request:
                     continue
                 self.fresh[t] = self.request
@@ -408,9 +435,8 @@ cdef class FeatureMap:
         return total + self.node_sqnorm(i, delta)
 
     cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
-        cdef Py_ssize_t entry, j, n, end = self.edge_base(i), first = self.first_row(i)
+        cdef Py_ssize_t entry, j, n, end = self.edge_base(i)
         cdef const double* node = &delta.value[self.node_base]
-        cdef int32_t* active = &self.active[0]
         cdef double total = 0.0
         if self.is_single:
             for entry in range(delta.n):
@@ -419,10 +445,104 @@ cdef class FeatureMap:
                     total += delta.value[j] * delta.value[j]
             return total * self.row_sqnorm[i]
         n = self.find_active(i, delta)
-        if self.grams.has(i):
-            return self.grams.sqnorm(i, active, n, node, self.stride)
-        self.add_nodes(i, n, 1.0, node, &self.image[0])
-        return take_rows(&self.rows, first, active, n, self.n_columns, &self.image[0])
+        if self.takes_gram(i, n, delta.n):
+            return self.grams.sqnorm(i, &self.active[0], n, node, self.stride)
+        self.add_node_image(i, delta)
+        return self.take_node_image(i, delta)
+
+    cdef bint takes_gram(self, Py_ssize_t i, Py_ssize_t n_active, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t count = self.count(i)
+        if not self.grams.has(i):
+            return False
+        if self.rows.indptr == NULL or self.has_functions or n_active < LEAST_ACTIVE:
+            return True
+        return n_active * n_active * self.stride * count <= (
+            ENTRY_COST * n * entries_of(&self.rows, self.first_row(i), count)
+        )
+
+    cdef void add_node_image(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        if self.rows.indptr == NULL:
+            self.add_nodes(
+                i, self.find_active(i, delta), 1.0, &delta.value[self.node_base], &self.image[0]
+            )
+            return
+        add_entries(
+            &self.rows, self.first_row(i), &delta.index[0], delta.n, &delta.value[0],
+            self.node_places(i), self.n_columns, &self.image[0]
+        )
+
+    cdef double take_node_image(self, Py_ssize_t i, Direction delta) noexcept nogil:
+        if self.rows.indptr == NULL:
+            return take_rows(
+                &self.rows, self.first_row(i), &self.active[0], self.find_active(i, delta),
+                self.n_columns, &self.image[0]
+            )
+        return take_entries(
+            &self.rows, self.first_row(i), &delta.index[0], delta.n, &delta.value[0],
+            self.node_places(i), self.n_columns, &self.image[0]
+        )
+
+    # One row of products B_i^T B_i delta serves all planes that use its node: for many planes that
+    # is the least work.
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil:
+        cdef Py_ssize_t e, r, t, c, n_active = 0
+        cdef unsigned int j, nodes = <unsigned int>self.node_base
+        cdef unsigned int edges = <unsigned int>self.edge_base(i)
+        cdef unsigned int stride = <unsigned int>self.stride
+        cdef const double* image = &self.image[0]
+        cdef double* theta = &self.products[0]
+        cdef double total
+        cdef bint by_gram = self.is_single
+        if not self.is_single:
+            n_active = self.find_active(i, delta)
+            by_gram = self.grams.has(i)
+        if self.has_edges:
+            self.scatter_rest(i, delta, 1.0, &self.image[0])
+        if not by_gram:
+            self.add_node_image(i, delta)
+        self.begin_request()
+        for r in range(n):
+            total = 0.0
+            for e in range(first[r], first[r + 1]):
+                j = <unsigned int>index[e]
+                if j < nodes:
+                    total += value[e] * (
+                        image[self.place[j]] if self.has_edges else delta.value[j]
+                    )
+                    continue
+                if j >= edges:
+                    t = self.edge_at(i, j, &c)
+                    theta[j] = dot_row(
+                        &self.edge_rows, t, image + self.edge_weights + c, self.edge_columns
+                    )
+                    if self.edge_pairs:
+                        theta[j] += image[self.head_weights + c]
+                elif self.is_single:
+                    theta[j] = self.row_sqnorm[i] * delta.value[j]
+                else:
+                    t = self.row_at(j - nodes)
+                    if self.fresh[t] != self.request:
+                        self.fresh[t] = self.request
+                        if by_gram:
+                            self.grams.row_of(
+                                i, t, &self.active[0], n_active, &delta.value[nodes], stride,
+                                theta + nodes + t * stride
+                            )
+                        else:
+                            score_rows_apart(
+                                &self.rows, self.first_row(i) + t, 1, image, self.n_columns,
+                                theta + nodes + t * stride, stride
+                            )
+                total += value[e] * theta[j]
+            out[r] = total
+        if self.has_edges:
+            self.take_rest(i, delta)
+        if not by_gram:
+            self.take_node_image(i, delta)
+        return 0
 
     # the squared norm of what scatter_rest has put into the image, which becomes zero
     cdef double take_rest(self, Py_ssize_t i, Direction delta) noexcept nogil:

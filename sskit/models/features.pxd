@@ -48,6 +48,11 @@ cdef class SequenceGrams:
         self, Py_ssize_t i, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
+    # out (stride,) = sum_s G[t, s] direction_s over the active tokens s of sequence i
+    cdef void row_of(
+        self, Py_ssize_t i, Py_ssize_t t, const int32_t* active, Py_ssize_t n_active,
+        const double* direction, Py_ssize_t stride, double* out
+    ) noexcept nogil
     # hint: that of sequence i, of so many tokens, will be read soon
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil
 

@@ -24,6 +24,14 @@ cdef extern from "statistics_kernels.hpp" namespace "sskit":
         const uint8_t* gram, const int32_t* active, Py_ssize_t n_active, const double* direction,
         Py_ssize_t stride
     ) noexcept nogil
+    void gram_row(
+        const double* gram, Py_ssize_t t, const int32_t* active, Py_ssize_t n_active,
+        const double* direction, Py_ssize_t stride, double* out
+    ) noexcept nogil
+    void small_gram_row "sskit::gram_row"(
+        const uint8_t* gram, Py_ssize_t t, const int32_t* active, Py_ssize_t n_active,
+        const double* direction, Py_ssize_t stride, double* out
+    ) noexcept nogil
     bint modest "sskit::are_modest"(const double* values, Py_ssize_t n) noexcept nogil
 
 cdef extern from "rows.hpp" namespace "sskit":
@@ -302,6 +310,17 @@ cdef class SequenceGrams:
                 &self.small[self.offset[i]], active, n_active, direction, stride
             )
         return gram_sqnorm(&self.numbers[self.offset[i]], active, n_active, direction, stride)
+
+    cdef void row_of(
+        self, Py_ssize_t i, Py_ssize_t t, const int32_t* active, Py_ssize_t n_active,
+        const double* direction, Py_ssize_t stride, double* out
+    ) noexcept nogil:
+        if self.is_small:
+            small_gram_row(
+                &self.small[self.offset[i]], t, active, n_active, direction, stride, out
+            )
+        else:
+            gram_row(&self.numbers[self.offset[i]], t, active, n_active, direction, stride, out)
 
     cdef void prefetch(self, Py_ssize_t i, Py_ssize_t count) noexcept nogil:
         cdef Py_ssize_t size = count * (count + 1) // 2

@@ -170,6 +170,71 @@ static inline double take_rows(const Rows* rows, ptrdiff_t first, const int32_t*
     return sum;
 }
 
+// Where the nodes of a block lie in its statistics: (rows, stride) numbers from `base` to `end`
+struct NodePlaces {
+    uint32_t base, end, stride;
+    double per_stride;  // 1 / stride: a product in place of a division, exact for 31 bits
+};
+
+// Calls visit(row, state, number) for the entries of a direction at nodes that are not zero.
+template <class Visit>
+SSKIT_INLINE void visit_nodes(const int32_t* index, ptrdiff_t n, const double* value,
+                              const NodePlaces& at, const Visit& visit) {
+    for (ptrdiff_t e = 0; e < n; ++e) {
+        const uint32_t j = (uint32_t)index[e];
+        if (j < at.base || j >= at.end || value[j] == 0.0) continue;
+        const uint32_t t = (uint32_t)((j - at.base + 0.5) * at.per_stride);
+        visit((ptrdiff_t)t, (ptrdiff_t)(j - at.base - t * at.stride), value[j]);
+    }
+}
+
+// weights += the outer products of the rows with a direction, of which few entries are not zero:
+// nothing of a row of weights is touched but what changes
+static inline void add_entries(const Rows* rows, ptrdiff_t first, const int32_t* index, ptrdiff_t n,
+                               const double* value, const NodePlaces& at, ptrdiff_t n_states,
+                               double* weights) {
+    visit_nodes(index, n, value, at, [=](ptrdiff_t t, ptrdiff_t k, double d) {
+        visit_row(rows, first + t,
+                  [=](ptrdiff_t f, double x) { weights[f * n_states + k] += d * x; });
+    });
+}
+
+// the sum of the squares of what add_entries changed, which becomes zero
+static inline double take_entries(const Rows* rows, ptrdiff_t first, const int32_t* index,
+                                  ptrdiff_t n, const double* value, const NodePlaces& at,
+                                  ptrdiff_t n_states, double* weights) {
+    double sum = 0.0;
+    visit_nodes(index, n, value, at, [&](ptrdiff_t t, ptrdiff_t k, double) {
+        visit_row(rows, first + t, [&](ptrdiff_t f, double) {
+            double& w = weights[f * n_states + k];
+            sum += w * w;
+            w = 0.0;
+        });
+    });
+    return sum;
+}
+
+// The rows at which a direction is not zero, in their order; returns how many. `marks`, one for each
+// row and seven more, are zero before and after: they are read eight at a time, in place of all
+// numbers of all rows.
+static inline ptrdiff_t rows_of_entries(const int32_t* index, ptrdiff_t n, const double* value,
+                                        const NodePlaces& at, ptrdiff_t count, uint8_t* marks,
+                                        int32_t* active) {
+    visit_nodes(index, n, value, at, [=](ptrdiff_t t, ptrdiff_t, double) { marks[t] = 1; });
+    ptrdiff_t n_active = 0;
+    for (ptrdiff_t t = 0; t < count; t += 8) {
+        uint64_t any;
+        memcpy(&any, marks + t, sizeof(any));
+        if (!any) continue;
+        for (ptrdiff_t s = t; s < t + 8; ++s) {
+            active[n_active] = (int32_t)s;
+            n_active += marks[s];
+            marks[s] = 0;
+        }
+    }
+    return n_active;
+}
+
 // multiply and fold, the step of splitmix64
 SSKIT_INLINE uint64_t mixed(uint64_t digest, uint64_t word) {
     digest = (digest ^ word) * 0xBF58476D1CE4E5B9u;

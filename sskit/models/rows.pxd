@@ -1,5 +1,5 @@
 # Matrices of feature rows, and what is done with single rows of them (see rows.hpp).
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 
 cdef extern from "rows.hpp" namespace "sskit":
@@ -37,6 +37,24 @@ cdef extern from "rows.hpp" namespace "sskit":
         const Rows* rows, Py_ssize_t first, const int32_t* active, Py_ssize_t n_active,
         Py_ssize_t n_states, const double* value, const double* lower, const double* upper,
         double* weights
+    ) noexcept nogil
+    struct NodePlaces:                       # where the nodes of a block lie in its statistics
+        uint32_t base, end, stride
+        double per_stride
+    # weights += the outer products of the rows with a sparse direction, at its entries alone
+    void add_entries(
+        const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,
+        const double* value, const NodePlaces& at, Py_ssize_t n_states, double* weights
+    ) noexcept nogil
+    # the sum of the squares of what add_entries changed, which becomes zero
+    double take_entries(
+        const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,
+        const double* value, const NodePlaces& at, Py_ssize_t n_states, double* weights
+    ) noexcept nogil
+    # the rows at which a direction is not zero; marks, one a row and seven more, are and stay zero
+    Py_ssize_t rows_of_entries(
+        const int32_t* index, Py_ssize_t n, const double* value, const NodePlaces& at,
+        Py_ssize_t count, uint8_t* marks, int32_t* active
     ) noexcept nogil
     # the sum of the squares of the weights of all features of the active rows, which become zero
     double take_rows(

@@ -62,6 +62,33 @@ SSKIT_OWN_CLONES double gram_sqnorm(const uint8_t* gram, const int32_t* active, 
     return gram_sqnorm_of(gram, active, n_active, direction, stride);
 }
 
+// out (stride,) = sum_s G[t, s] d_s over the active rows s, from the same packed matrix
+template <class G>
+SSKIT_INLINE void gram_row_of(const G* gram, ptrdiff_t t, const int32_t* active, ptrdiff_t n_active,
+                              const double* direction, ptrdiff_t stride, double* out) {
+    for (ptrdiff_t c = 0; c < stride; c += LANES) {
+        vec sum = constant(0.0);
+        for (ptrdiff_t a = 0; a < n_active; ++a) {
+            const ptrdiff_t s = active[a];
+            const G g = s < t ? gram[t * (t + 1) / 2 + s] : gram[s * (s + 1) / 2 + t];
+            sum += (double)g * load(direction + s * stride + c);
+        }
+        store(out + c, sum);
+    }
+}
+
+SSKIT_OWN_CLONES void gram_row(const double* gram, ptrdiff_t t, const int32_t* active,
+                               ptrdiff_t n_active, const double* direction, ptrdiff_t stride,
+                               double* out) {
+    gram_row_of(gram, t, active, n_active, direction, stride, out);
+}
+
+SSKIT_OWN_CLONES void gram_row(const uint8_t* gram, ptrdiff_t t, const int32_t* active,
+                               ptrdiff_t n_active, const double* direction, ptrdiff_t stride,
+                               double* out) {
+    gram_row_of(gram, t, active, n_active, direction, stride, out);
+}
+
 // Are n numbers so small that sums of products of two of them do not overflow? NaN is not.
 SSKIT_OWN_CLONES bool are_modest(const double* values, ptrdiff_t n) {
     // too large ones overflow, and what is not finite makes the sum so

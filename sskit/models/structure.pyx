@@ -421,6 +421,12 @@ cdef class StructuredProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.map.sqnorm(i, delta)
 
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil:
+        return self.map.inner_products(i, delta, index, value, first, n, out)
+
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         cdef Block b = self.block(i, NULL)
         self.map.prefetch(i)

@@ -99,6 +99,20 @@ cdef class ProblemProbe:
         """Return || B_i delta ||^2."""
         return self.problem.sqnorm(self.block(i), self.direction(delta))
 
+    def inner_products(self, Py_ssize_t i, delta, psis):
+        """Return <B_i delta, B_i psi> for every row of psis (n, max_statistics)."""
+        psis = np.ascontiguousarray(psis, dtype=np.float64)
+        rows, places = np.nonzero(psis)
+        n = len(psis)
+        cdef int32_t[::1] index = np.append(places, 0).astype(np.int32)
+        cdef double[::1] value = np.append(psis[rows, places], 0.0)
+        cdef Py_ssize_t[::1] first = np.searchsorted(rows, np.arange(n + 1)).astype(np.intp)
+        cdef double[::1] out = guarded(n, np.float64)
+        self.problem.inner_products(
+            self.block(i), self.direction(delta), &index[0], &value[0], &first[0], n, &out[0]
+        )
+        return released(out, n, "inner_products", i)
+
     def clip(self, Py_ssize_t i, delta, v, lower, upper, w):
         """Return w, clipped anew from v wherever scatter(i, delta) may have moved v."""
         d = self.problem.n_weights

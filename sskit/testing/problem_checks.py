@@ -10,8 +10,8 @@ def check_problem(problem, random_state=None, n_trials=3):
     """Check the contract of a problem on all of its blocks.
 
     For random weights and random combinations of planes: scatter is the adjoint of scores and
-    linear; sqnorm is the squared norm of what scatter adds; clip (without kernels) updates w; the
-    truth has an empty plane; the oracle gives the same answer twice and, if it is exact, an answer
+    linear; sqnorm and inner_products are those of what scatter adds; clip (without kernels) updates
+    w; the truth has an empty plane; the oracle gives the same answer twice and, if it is exact, an answer
     that is never worse than the truth and any other labelling found so far, or, if it bounds,
     worse by no more than its excess; a fork gives the same answers as the problem.
 
@@ -90,6 +90,11 @@ def check_problem(problem, random_state=None, n_trials=3):
             same = close(probe.sqnorm(i, delta), norm, norm)
             require(same, i, "sqnorm is not the norm of what scatter adds")
             require(close(fork.sqnorm(i, delta), norm, norm), i, "sqnorm of the fork differs")
+            for psi, inner in zip(psis, probe.inner_products(i, delta, psis), strict=True):
+                other = problem.space.covector(probe.scatter(i, psi))
+                scale = np.sqrt(norm * probe.sqnorm(i, psi))
+                same = close(inner, float(moved @ other), scale)
+                require(same, i, "inner_products are not those of what scatter adds")
             if problem.space.is_kernel_space:
                 continue
             lower, upper = -np.abs(rng.permutation(w)), np.abs(rng.permutation(w))

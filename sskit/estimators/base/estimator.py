@@ -55,8 +55,9 @@ ALIASES = {
 }
 # Parameters of some solvers.
 OF_SOLVER = "steps", "sampling", "cache"
-# Up to how many training pairs "auto" is cutting planes.
-FEW_PAIRS, FEW_WEIGHTS = 5, 20_000
+# When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with how
+# many weights, or how many for each label of the data: more take longer in each pass than oracles.
+FEW_PAIRS = (5, 0, 20_000, 64), (20, 500, 0, 8)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -344,9 +345,17 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
-        that the cuts, which are dense, cost more than the oracle.
+        that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
-        few = problem.n_blocks <= FEW_PAIRS and problem.n_weights <= FEW_WEIGHTS
+        n, length = problem.n_blocks, problem.mean_length()
+        few = any(
+            n <= most_pairs
+            and length >= least_length
+            and problem.n_weights <= max(most_weights, weights_of_label * n * length)
+            # a pass asks all oracles for one cut
+            and not (least_length and problem.costly)
+            for most_pairs, least_length, most_weights, weights_of_label in FEW_PAIRS
+        )
         if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
             return CuttingPlane()
         return solver

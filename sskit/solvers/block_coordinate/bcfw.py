@@ -14,7 +14,9 @@ from sskit._parameters import (
 from sskit.solvers.block_coordinate.runs import SAMPLERS, STEPS, BlockCoordinateRun
 from sskit.solvers.common.solver import Solver
 
-BLOCK_STEPS = 5
+# Steps within a block: one for so many labels, no fewer and no more than these. A long sequence has
+# many planes, of which a visit with few steps uses none as it could.
+BLOCK_STEPS, MOST_BLOCK_STEPS, LABELS_OF_STEP = 5, 50, 20
 # Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
 # which score few, are the better way to small gaps.
 MOST_STATES = 32
@@ -39,12 +41,17 @@ class BlockCoordinate(Solver):
         goes_back = keeps_planes or (steps == "projection" and not in_sets)
         auto = {
             "steps": steps,
-            "block_steps": BLOCK_STEPS if keeps_planes else 1,
+            "block_steps": 1,
             "stored_passes": "slope" if goes_back else 0,
             "averaging": steps == "fw",
         }
         if not keeps_planes:
             auto["cache"] = False
+        elif problem is None:
+            del auto["block_steps"]
+        else:
+            n_steps = int(problem.mean_length()) // LABELS_OF_STEP
+            auto["block_steps"] = min(max(n_steps, BLOCK_STEPS), MOST_BLOCK_STEPS)
         if problem is not None:
             auto["batch_size"] = max(problem.space.batch_size, 1)
             auto["sampling"] = "gap" if problem.costly else "permutation"
@@ -135,7 +142,8 @@ class BCFW(BlockCoordinate):
         Largest number of steps within a block at one visit. More than one makes the step
         corrective: scores of all stored planes of the block follow from their inner products, so
         that further steps use no features. With bounds on the weights they maximise a lower bound
-        of the dual, without the bounds. "auto" is 5, or 1 for steps "fw". Not for "projection".
+        of the dual, without the bounds. "auto" is a twentieth of the mean number of labels of a
+        block, 5 at the least and 50 at the most, or 1 for steps "fw". Not for "projection".
     stored_passes : int, "slope" or "auto", default="auto"
         Passes over stored planes only, after each pass with the oracle: a number, or as many as
         pay by the rule of `MultiPlane`. They skip the blocks whose last visit promised little.

@@ -37,6 +37,25 @@ cdef extern from "projection.hpp" namespace "sskit":
         double most, double* result
     ) noexcept nogil
 
+cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
+    cdef cppclass GatheredPlanes:
+        vector[int32_t] index, used
+        vector[double] value
+        vector[Py_ssize_t] first
+        int32_t version
+        Py_ssize_t n_planes()
+        void begin(int32_t version)
+        void append(
+            const int32_t* places, const double* dense, Py_ssize_t n, Py_ssize_t n_statistics
+        ) except +
+        size_t memory()
+
+# Planes of blocks whose codes are at least so long are kept from visit to visit: to make hundreds
+# of them anew takes longer than the oracle. Those of short ones are made faster than read ..
+cdef Py_ssize_t LONG_CODE = 256
+# .. and so are all, where they would take more bytes than this.
+cdef size_t MOST_KEPT = 2**28
+
 # Scores differ by less than this fraction of what they are made of: nothing but rounding, with
 # which steps could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
@@ -183,36 +202,98 @@ cdef class BlockAtoms(WorkingSet):
 
     cdef vector[double] old_weight, loss
     cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
-    # psi of the planes, sparse, one after the other
-    cdef vector[int32_t] index
-    cdef vector[double] value
-    cdef vector[Py_ssize_t] first    # (n_atoms + 1,)
+    # psi of the planes, sparse, one after the other: in the memory below, or kept
+    cdef const int32_t* index
+    cdef const double* value
+    cdef const Py_ssize_t* first     # (n_atoms + 1,)
+    # indices of all, each at least once
+    cdef const int32_t* used
+    cdef Py_ssize_t n_used
+    cdef vector[int32_t] index_room
+    cdef vector[double] value_room
+    cdef vector[Py_ssize_t] first_room
+    cdef vector[GatheredPlanes] kept
+    cdef vector[Py_ssize_t] place    # (n_blocks,) where in `kept`, counted from one; 0: nowhere
+    cdef size_t n_kept               # bytes
 
     # psi of the planes of a block; must come before load()
-    cdef int gather(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        cdef size_t n = dual.blocks[i].n_planes, size, p
+    cdef int gather(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef size_t n = dual.blocks[i].n_planes
         self.reserve(n)
-        if self.first.size() < n + 1:
+        if self.loss.size() < n:
             self.old_weight.resize(2 * n)
             self.loss.resize(2 * n)
-            self.first.resize(2 * n + 1)
         self.n_atoms = n
-        self.first[0] = 0
+        if dual.code_length[i] >= LONG_CODE and self.n_kept < MOST_KEPT:
+            return self.gather_rest(problem, dual, i, scratch)
+        return self.gather_all(problem, dual, i)
+
+    cdef int gather_all(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
+        cdef size_t n = self.n_atoms, size, p
+        if self.first_room.size() < n + 1:
+            self.first_room.resize(2 * n + 1)
+        self.first_room[0] = 0
         for p in range(n):
-            size = self.first[p] + max_entries(problem)
-            if size > self.index.size():
-                self.index.resize(2 * size)
-                self.value.resize(2 * size)
-            self.first[p + 1] = self.first[p] + dual.plane(
-                problem, i, p, self.index.data() + self.first[p],
-                self.value.data() + self.first[p]
+            size = self.first_room[p] + max_entries(problem)
+            if size > self.index_room.size():
+                self.index_room.resize(2 * size)
+                self.value_room.resize(2 * size)
+            self.first_room[p + 1] = self.first_room[p] + dual.plane(
+                problem, i, p, self.index_room.data() + self.first_room[p],
+                self.value_room.data() + self.first_room[p]
             )
+        self.index, self.value = self.index_room.data(), self.value_room.data()
+        self.first, self.used = self.first_room.data(), self.index
+        self.n_used = self.first[n]
         return 0
+
+    # the planes that are new since the last visit
+    cdef int gather_rest(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
+    ) except -1 nogil:
+        cdef GatheredPlanes* planes
+        cdef Py_ssize_t p, n
+        cdef size_t size = max_entries(problem)
+        if self.place.size() == 0:
+            self.place.resize(problem.n_blocks)
+        if self.index_room.size() < size:
+            self.index_room.resize(size)
+            self.value_room.resize(size)
+        if self.place[i] == 0:
+            self.kept.resize(self.kept.size() + 1)
+            self.place[i] = self.kept.size()
+        planes = &self.kept[self.place[i] - 1]
+        self.n_kept -= planes.memory()
+        if planes.version != dual.blocks[i].version:
+            planes.begin(dual.blocks[i].version)
+        for p in range(planes.n_planes(), self.n_atoms):
+            n = dual.plane(problem, i, p, self.index_room.data(), self.value_room.data())
+            # a pair of labels that a long labelling has often is one entry
+            scratch.add(self.index_room.data(), self.value_room.data(), n, 1.0)
+            planes.append(
+                &scratch.index[0], &scratch.value[0], scratch.n, problem.max_statistics
+            )
+            scratch.clear()
+        self.n_kept += planes.memory()
+        self.index, self.value = planes.index.data(), planes.value.data()
+        self.first, self.used = planes.first.data(), planes.used.data()
+        self.n_used = planes.used.size()
+        if self.n_kept >= MOST_KEPT:
+            return self.forget(problem, dual, i)
+        return 0
+
+    # too many are kept: none are, from now on
+    cdef int forget(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
+        self.kept.clear()
+        self.kept.shrink_to_fit()
+        return self.gather_all(problem, dual, i)
 
     # delta += scale * psi of a plane
     cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
         delta.add(
-            self.index.data() + self.first[p], self.value.data() + self.first[p],
+            self.index + self.first[p], self.value + self.first[p],
             self.first[p + 1] - self.first[p], scale
         )
 
@@ -246,20 +327,14 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
         cdef double* gram = dual.blocks[i].gram
-        cdef double inner
         for p in range(dual.blocks[i].n_gram, self.n_atoms):
             self.add_plane(p, scratch, 1.0)
-            gram[p * stride + p] = problem.sqnorm(i, scratch)
+            problem.inner_products(
+                i, scratch, self.index, self.value, self.first, p + 1, gram + p * stride
+            )
             scratch.clear()
             for r in range(p):
-                # <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2
-                self.add_plane(p, scratch, 1.0)
-                self.add_plane(r, scratch, -1.0)
-                inner = problem.sqnorm(i, scratch)
-                scratch.clear()
-                inner = 0.5 * (gram[p * stride + p] + gram[r * stride + r] - inner)
-                gram[p * stride + r] = inner
-                gram[r * stride + p] = inner
+                gram[r * stride + p] = gram[p * stride + r]
         dual.blocks[i].n_gram = self.n_atoms
         return 0
 
@@ -343,7 +418,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
             return 0
         self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
         self.store_plane(i, &self.call.code[0], self.call.loss)
-        self.atoms.gather(self.problem, self.dual, i)
+        self.atoms.gather(self.problem, self.dual, i, self.delta)
         # an inexact oracle may find less than a stored plane: the gap is that of the best
         self.record_gap(i, self.load(i), sampler)
         return self.improve(i, self.gaps[i])
@@ -385,10 +460,9 @@ cdef class CorrectiveUpdate(BCFWUpdate):
 
     # the same of the stored planes
     cdef double evaluate(self, Py_ssize_t i) except? -1 nogil:
-        self.atoms.gather(self.problem, self.dual, i)
+        self.atoms.gather(self.problem, self.dual, i, self.delta)
         self.problem.scores_at(
-            i, &self.regularizer.w[0], self.atoms.index.data(),
-            self.atoms.first[self.atoms.n_atoms], &self.call.theta[0]
+            i, &self.regularizer.w[0], self.atoms.used, self.atoms.n_used, &self.call.theta[0]
         )
         self.promises[i] = self.load(i)
         return self.promises[i]

@@ -1,0 +1,139 @@
+"""Few long sequences: what a block costs grows with its length, not with its square."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sskit_probes.core_probe import DualProbe, planes_of
+from threadpoolctl import threadpool_limits
+
+from sskit import SequenceTagger
+from sskit.core.problem import block_weights
+from sskit.core.regularizer import Regularizer
+from sskit.models.chain.model import ChainModel
+from sskit.solvers import BCFW, CuttingPlane
+from sskit.solvers.block_coordinate.eviction import retire_all
+from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.testing import check_problem
+from sskit.testing.probe import ProblemProbe
+from sskit.utils import RaggedArray
+
+
+def text(n, length, n_labels=5, n_features=3, n_words=200, seed=0):
+    """Sequences of sparse features, words of labels and of their neighbours, and labels."""
+    rng = np.random.default_rng(seed)
+    total = n * length
+    labels = np.repeat(rng.integers(n_labels, size=-(-total // 2)), 2)[:total]
+    own = labels * (n_words // n_labels) + rng.integers(n_words // n_labels, size=total)
+    words = np.where(rng.random(total) < 0.6, own, rng.integers(n_words, size=total))
+    columns = np.column_stack([np.roll(words, k) + k * n_words for k in range(n_features)])
+    rows = np.ones(columns.size), columns.ravel(), np.arange(total + 1) * n_features
+    X = sp.csr_array(rows, shape=(total, n_words * n_features))
+    cuts = range(0, total, length)
+    return [X[i : i + length] for i in cuts], [labels[i : i + length] for i in cuts]
+
+
+def bound(X, y, n_labels):
+    offsets = np.concatenate([[0], np.cumsum([len(labels) for labels in y])])
+    stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+    model = ChainModel(X[0].shape[1], n_labels)
+    labels, weights = np.concatenate(y), block_weights(len(X))
+    return model.bind(RaggedArray(stack, offsets), labels, np.ones(len(labels)), weights)
+
+
+SHAPES = {
+    "long and sparse": dict(n=2, length=60, n_labels=12),
+    # with Gram matrices, which cost more than the entries of most directions
+    "many labels": dict(n=2, length=30, n_labels=100, n_features=8),
+    "short": dict(n=3, length=5, n_labels=3, n_features=4),
+}
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_norms_and_inner_products_are_those_of_the_weights(shape, dense):
+    X, y = text(**SHAPES[shape])
+    if dense:
+        X = [x.toarray()[:, :2] + 0.1 for x in X]
+    problem = bound(X, y, SHAPES[shape]["n_labels"])
+    check_problem(problem, random_state=0)
+    probe, rng = ProblemProbe(problem), np.random.default_rng(1)
+    for i in range(problem.n_blocks):
+        for _ in range(3):
+            code, _ = probe.argmax(i, rng.normal(size=problem.max_statistics))
+            psi = probe.plane(i, code)
+            few = np.where(np.arange(len(psi)) < len(psi) // 3, psi, 0.0)
+            for delta in (psi, few, 0.0 * psi):
+                norm = float(np.square(probe.scatter(i, delta)).sum())
+                assert probe.sqnorm(i, delta) == pytest.approx(norm, rel=1e-9, abs=1e-12)
+                # nothing is left behind
+                assert probe.sqnorm(i, delta) == probe.sqnorm(i, delta)
+
+
+@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
+def test_planes_that_are_kept_are_those_of_the_dual_point(steps):
+    """Whatever goes in between: the steps gain what they say, and w is the sum of the planes."""
+    X, y = text(3, 300)
+    problem = bound(X, y, 5)
+    solver = BCFW(steps=steps, block_steps=7, stored_passes=2, averaging=False)
+    regularizer = Regularizer(1.0, problem.n_weights)
+    run = solver.start(problem, regularizer, np.random.RandomState(0))
+    pool, probe = make_pool(problem), DualProbe(problem, run.dual)
+    for n in range(1, 13):
+        run.run_pass()
+        if n in (4, 5, 10, 11):
+            # one goes, and another takes its slot
+            n_planes = len(planes_of(run.dual, 0)[0])
+            assert n_planes > 2
+            probe.evict(0, 1)
+            assert len(planes_of(run.dual, 0)[0]) < n_planes
+        if n == 6:
+            retire_all(run.dual, 10**6, False)
+            assert not any(len(planes_of(run.dual, i)[0]) for i in range(3))
+        certificate = run.certify(pool)
+        assert certificate.dual == pytest.approx(run.increase, rel=1e-9)
+        assert certificate.gap >= 0.0
+    v = np.array(regularizer.v)
+    run.dual.rebuild(regularizer)
+    np.testing.assert_allclose(v, regularizer.v, atol=1e-10)
+
+
+def test_calls_grow_little_with_the_length():
+    """Four times the tokens take at most 4^1.2 the work: calls of the oracle times their length."""
+    calls, lengths = [], (2000, 8000)
+    for length in lengths:
+        X, y = text(1, length, n_words=1000)
+        with threadpool_limits(1):
+            calls.append(SequenceTagger(random_state=0).fit(X, y).n_oracle_calls_)
+    ratio = lengths[1] / lengths[0]
+    assert calls[0] > 20
+    assert calls[1] * lengths[1] <= ratio**1.2 * calls[0] * lengths[0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((1, 100, 5, 1), CuttingPlane),
+        ((5, 20, 5, 1), CuttingPlane),
+        ((6, 20, 5, 1), BCFW),
+        # 64 weights for each label
+        ((1, 1000, 10, 2, 3000), CuttingPlane),
+        ((1, 100, 10, 2, 3000), BCFW),
+        # long ones, and eight
+        ((20, 500, 5, 2, 1000), CuttingPlane),
+        ((20, 500, 5, 2, 10_000), BCFW),
+        ((20, 400, 5, 2, 1000), BCFW),
+        ((21, 500, 5, 2, 1000), BCFW),
+    ],
+    ids=str,
+)
+def test_few_long_sequences_are_for_cutting_planes(shape, expected):
+    tagger = SequenceTagger(tol=10.0).fit(*text(*shape))
+    assert type(tagger.solver_) is expected
+
+
+def test_steps_of_a_visit_follow_the_length():
+    for length, n_steps in (20, 5), (200, 10), (3000, 50):
+        problem = bound(*text(6, length), 5)
+        assert problem.mean_length() == length
+        assert BCFW().resolved(problem).block_steps == n_steps
+    assert BCFW().resolved().block_steps == "auto"

@@ -12,7 +12,7 @@ from sskit.oracles.label_sets.sets import MAX_EXHAUSTIVE
 # The rule of graphs: trying all sets of up to 14 labels takes less time than the
 # relaxation, or little more where that is easy; and it is exact.
 RULE = {"max_entries": 0, "max_labellings": 2**14}
-# Of the pairs "auto" takes, for each label; chosen on nine sets, see the benchmarks.
+# Of the pairs "auto" takes, for each label; chosen on ten data sets, see the benchmarks.
 PAIRS_PER_LABEL = 10
 NAMES = {"tree": "tree", "elimination": "exhaustive", "qpbo": "lp"}
 

@@ -376,11 +376,12 @@ class MultilabelPairwise(LabelSetClassifier):
         Whether to add a constant feature 1. Its weights are regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
-        stay in the units of X, but the weights of the scaled columns are regularised. True scales
-        sparse columns too, without centring them; columns are also not centred without an
-        intercept, or if `bounds` has one for it. The fit uses a scaled copy, which for a
-        memory-mapped array is a temporary file.
+        units nor their offsets matter, as for :class:`StructSVMClassifier`: sparse columns of which
+        less than half is stored are divided by their largest absolute values, unless "auto" finds
+        that all rows have the same norm. ``coef_`` and ``intercept_`` stay in the units of X, but
+        the weights of the scaled columns are regularised. Columns are not centred without an
+        intercept, or if `bounds` has one for it that may bind. The fit uses a scaled copy, which
+        for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
@@ -430,6 +431,8 @@ class MultilabelPairwise(LabelSetClassifier):
     classes_ : ndarray of shape (n_labels,)
         The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
         classes if `fit` got classes.
+    feature_scale_ : ndarray of shape (n_features,)
+        By what the columns were divided for the fit; ones if they were not scaled.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float
@@ -577,11 +580,12 @@ class HierarchicalMultilabel(LabelSetClassifier):
         Whether to add a constant feature 1. Its weights are regularised like the others.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are centred and scaled to variance one for the fit, so that neither their
-        units nor their offsets matter: "auto" scales dense rows only. ``coef_`` and ``intercept_``
-        stay in the units of X, but the weights of the scaled columns are regularised. True scales
-        sparse columns too, without centring them; columns are also not centred without an
-        intercept, or if `bounds` has one for it. The fit uses a scaled copy, which for a
-        memory-mapped array is a temporary file.
+        units nor their offsets matter, as for :class:`StructSVMClassifier`: sparse columns of which
+        less than half is stored are divided by their largest absolute values, unless "auto" finds
+        that all rows have the same norm. ``coef_`` and ``intercept_`` stay in the units of X, but
+        the weights of the scaled columns are regularised. Columns are not centred without an
+        intercept, or if `bounds` has one for it that may bind. The fit uses a scaled copy, which
+        for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -626,6 +630,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
     classes_ : ndarray of shape (n_labels,)
         The labels: names of the columns if y was a data frame, else 0 to n_labels - 1; the two
         classes if `fit` got classes.
+    feature_scale_ : ndarray of shape (n_features,)
+        By what the columns were divided for the fit; ones if they were not scaled.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float

@@ -89,9 +89,11 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         the oracle.
     standardize : {"auto", True, False}, default="auto"
         Whether columns are scaled for the fit, to variance one within groups, so that neither their
-        units matter nor how much they vary between groups: "auto" scales dense rows only. ``coef_``
-        stays in the units of X, but the weights of the scaled columns are regularised. The fit uses
-        a scaled copy, which for a memory-mapped array is a temporary file.
+        units matter nor how much they vary between groups. Sparse columns of which less than half
+        is stored are divided by their largest absolute values, unless "auto" finds that all rows
+        have the same norm. ``coef_`` stays in the units of X, but the weights of the scaled columns
+        are regularised. The fit uses a scaled copy, which for a memory-mapped array is a temporary
+        file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the weights; in a dict the
         block is "coef".
@@ -123,6 +125,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     ----------
     coef_ : ndarray of shape (1, n_features)
         Weights of the features.
+    feature_scale_ : ndarray of shape (n_features,)
+        By what the columns were divided for the fit; ones if they were not scaled.
     lam_ : float
         The regularisation strength that was used.
     dual_gap_ : float

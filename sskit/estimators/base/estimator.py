@@ -504,7 +504,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         frame : DataFrame
-            A row for each weight, with the columns kind, label, to_label, feature and weight. The
+            A row for each weight, with the columns kind, label, to_label, feature and weight, and
+            scaled_weight where columns of X are scaled in fits: by it weights are compared. The
             kind is "node" (a feature of a token, node or row), "intercept", "transition" (from
             label to to_label; the feature is the kind of the edge, if edges have kinds), "triple"
             (of three labels in a row, the first, as the feature the second, and to_label),

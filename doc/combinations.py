@@ -39,6 +39,7 @@ WORDS = {
     "sets": "sets of labels, one of which is right",
     "slack": "slack rescaling",
     "standardize": "``standardize=True``",
+    "sum of hinges": "``surrogate=\"weston_watkins\"``",
     "states": "hidden states of labels",
     "steps": "``partial_fit``",
     "unknown": "unknown labels",
@@ -47,7 +48,7 @@ WORDS = {
 }
 ROWS = (
     "unknown", "states", "components", "hidden", "costs of pairs", "edges", "order", "kernel",
-    "slack", "bounds", "prior", "standardize", "balanced",
+    "slack", "bounds", "prior", "standardize", "sum of hinges", "balanced",
 )  # fmt: skip
 IMPLIED = {"node by node": ("no bounds", "no dual point")}
 COLUMNS = "kernel", "slack", "node by node", "warm start", "path", "parts", "steps"

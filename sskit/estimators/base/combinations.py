@@ -42,6 +42,7 @@ several_states = _has_several("n_states_per_label")
 # require more, see their checks.
 ASKED = {
     "kernel": ("kernel={e.kernel!r:.80}", _has("kernel", "linear")),
+    "sum of hinges": ("surrogate={e.surrogate!r}", _is("surrogate", "weston_watkins")),
     "order": ("order=2", _is("order", 2)),
     "beam": ("beam_size={e.beam_size!r}", _has("beam_size")),
     "slack": ("rescaling={e.rescaling!r}", lambda e: e._rescaling() is not None),
@@ -88,6 +89,9 @@ REFUSALS = (
     ("kernel", "order", "in a kernel space there are weights of two labels in a row only"),
     ("kernel", "edges", "in a kernel space transitions have no features"),
     ("standardize", "kernel", "a kernel takes features as they are; leave it at 'auto'"),
+    ("sum of hinges", "kernel", "of functions the largest hinge counts; leave it at 'auto'"),
+    ("sum of hinges", "slack", "its losses are those of one label; leave it at 'auto'"),
+    ("sum of hinges", "components", "a class has the score of its best one; leave it at 'auto'"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
@@ -128,7 +132,6 @@ REFUSALS = (
     ("steps", HIDDEN[1:], "hidden parts are completed over all data"),
     ("steps", "warm start", "steps keep no dual point of the samples before"),
     ("steps", "balanced", "it does not have all labels in advance; give a dict"),
-    ("steps", "standardize", "it never sees whole columns; leave it at 'auto'"),
 )
 
 

@@ -328,8 +328,9 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
+        repeated = None if weight is None else np.repeat(weight, stacked.lengths)
         statistics = {
-            "labels": Labels.of(classes, codes >> 1),
+            "labels": Labels.of(classes, codes >> 1, repeated),
             "form": form,
             "max_lengths": lengths_by_label(classes, codes),
             "longest": int(stacked.lengths.max()),

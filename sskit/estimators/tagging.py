@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from sskit._parameters import parameter, parameters
@@ -57,7 +58,9 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             known = self._allowed(known, data.offsets)
         # refuses features that are too large, whatever lam
         scale, statistics = self._statistics(X, data, edges, weight)
-        given = weight, columns, scale, known.statistics() | statistics, token_weight, edges
+        repeated = None if weight is None else np.repeat(weight, data.lengths)
+        statistics = known.statistics(repeated) | statistics
+        given = weight, columns, scale, statistics, token_weight, edges
         return TrainingData(data, known, *given)
 
     def _allowed(self, known, offsets):

@@ -27,11 +27,12 @@ from sskit import (
     PartsModel,
     RankingSVM,
     RegularizationPath,
-    SegmentationModel,
     SegmentTagger,
+    SegmentationModel,
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
+    TreeTagger,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -374,3 +375,60 @@ def test_weights_of_another_size_than_one_are_told_of_where_lam_follows_from_the
         StructSVMClassifier().fit(X, y, weight)
     one, other = (StructSVMClassifier(lam=0.1).fit(X, y, w) for w in (weight, None))
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=0.02)
+
+
+def chain_graph(x):
+    return x, np.stack([np.arange(len(x) - 1), np.arange(1, len(x))], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "of"),
+    [
+        (lambda: StructSVMClassifier(), "rows"),
+        (lambda: StructSVMClassifier(class_weight="balanced"), "rows"),
+        (lambda: StructSVMClassifier(class_weight={0: 2.0}, surrogate="crammer_singer"), "CSR"),
+        (lambda: StructSVMClassifier(class_weight="balanced", loss=[[0, 1], [3, 0]]), "CSR"),
+        # gamma="scale" is that of SVC, which counts rows
+        (lambda: StructSVMClassifier(class_weight="balanced", kernel="rbf", gamma=0.1), "rows"),
+        (lambda: SequenceTagger(class_weight="balanced"), None),
+        (lambda: SequenceTagger(class_weight={0: 2.0}, loss="hamming"), None),
+        (lambda: TreeTagger(class_weight="balanced"), lambda x: (x, np.arange(-1, len(x) - 1))),
+        (lambda: GraphTagger(loss="balanced"), chain_graph),
+        (lambda: GraphTagger(), chain_graph),
+    ],
+)
+def test_weights_are_repetitions(make, of):
+    """With defaults that follow from the data: lam, scales of columns, balanced classes."""
+    rng = np.random.default_rng(3)
+    X, y = [rng.normal(size=(3, 4)) * [1, 9, 1, 1] for _ in range(24)], rng.integers(0, 2, (24, 3))
+    weight = rng.integers(0, 4, 24)
+    if isinstance(of, str):
+        X, y = np.concatenate(X), y.ravel()
+        weight = np.repeat(weight, 3)
+        X = sp.csr_array(X * (np.abs(X) > 1.5)) if of == "CSR" else X
+    elif of is not None:
+        X = [of(x) for x in X]
+    again = np.repeat(np.arange(len(weight)), weight)
+    repeated = [X[i] for i in again] if isinstance(X, list) else X[again]
+    model = make().set_params(tol=1e-5, max_iter=9000, random_state=0)
+    one, other = clone(model).fit(X, y, weight), clone(model).fit(repeated, y[again])
+    assert one.lam_ == pytest.approx(other.lam_)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-4)
+    if hasattr(one, "feature_scale_"):
+        np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.0}])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_class_weights_are_factors_of_sample_weights(class_weight, form):
+    rng = np.random.default_rng(4)
+    X, y, weight = rng.normal(size=(60, 3)) * [1, 9, 1], np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
+    X = form(X * (np.abs(X) > 1))
+    counts = np.bincount(y, weight)
+    factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
+    options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0}
+    one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, weight)
+    other = StructSVMClassifier(**options).fit(X, y, weight * factors[y])
+    assert one.lam_ == pytest.approx(other.lam_)
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-4)
+    np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)

@@ -62,12 +62,16 @@ class PartialLabels(NamedTuple):
         possible = self.labels[:, None] == np.arange(len(self.classes))
         return self._replace(possible=possible, ignored=np.zeros(len(self.labels), dtype=bool))
 
-    def statistics(self):
-        """Return the `Labels`, and how many tokens have one label that is possible or several."""
+    def statistics(self, weight=None):
+        """Return the `Labels`, and how many tokens have one label that is possible or several.
+
+        Labels count what their tokens weigh: `weight`, of shape (n_tokens,), None for one each.
+        """
         if self.possible is None:
-            return {"labels": Labels.of(self.classes, self.labels), "n_certain": len(self.labels)}
+            labels = Labels.of(self.classes, self.labels, weight)
+            return {"labels": labels, "n_certain": len(self.labels)}
         certain = int(((self.n_possible == 1) & ~self.ignored).sum())
-        labels = Labels(self.classes, label_counts(self))
+        labels = Labels(self.classes, label_counts(self, repeated=weight))
         return {"labels": labels, "n_hidden": len(self.labels) - certain, "n_certain": certain}
 
     def place_in(self, offsets):
@@ -163,7 +167,7 @@ def spread(entries, sets):
     return entries, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def label_counts(partial, weights=None):
+def label_counts(partial, weights=None, repeated=None):
     """Return how often each label occurs; one of a set of k possible labels counts 1 / k.
 
     Parameters
@@ -172,6 +176,8 @@ def label_counts(partial, weights=None):
         Of which something is not known.
     weights : ndarray of shape (K,), default=None
         Weights of the labels; then what each token weighs in the mean of its labels.
+    repeated : ndarray of shape (N,), default=None
+        How often each token counts; None means once.
 
     Returns
     -------
@@ -181,7 +187,8 @@ def label_counts(partial, weights=None):
     size = partial.n_possible
     some = size < len(partial.classes)
     if weights is None:
-        return (partial.possible[some] / size[some][:, None]).sum(axis=0)
+        often = np.ones(len(size)) if repeated is None else repeated
+        return (often[some] / size[some]) @ partial.possible[some]
     return np.where(some, partial.possible @ weights / size, 0.0)
 
 

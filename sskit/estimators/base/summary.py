@@ -126,9 +126,9 @@ class Labels(NamedTuple):
     fractions: np.ndarray | None = None
 
     @classmethod
-    def of(cls, values, codes):
-        """Return labels with their counts, from their numbers in the data."""
-        return cls(values, np.bincount(codes, minlength=len(values)))
+    def of(cls, values, codes, weight=None):
+        """Return labels with their counts, or what they weigh, from their numbers in the data."""
+        return cls(values, np.bincount(codes, weight, len(values)))
 
     @classmethod
     def merge(cls, parts, portions, numbers):

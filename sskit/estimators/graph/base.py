@@ -87,7 +87,9 @@ class GraphEstimator(StructuredEstimator):
         classes, codes = np.unique(target[labelled], return_inverse=True)
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
-        n_labelled, of_class = node_sums(labels, labelled, len(classes), self._areas(graphs))
+        repeated = None if weight is None else np.repeat(weight, graphs.n_nodes)
+        given = len(classes), self._areas(graphs), repeated
+        n_labelled, of_class = node_sums(labels, labelled, *given)
         kinds, pairs = graphs.node_kinds, None
         if kinds is not None:
             values, codes = np.unique(kinds, return_inverse=True)

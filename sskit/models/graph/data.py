@@ -39,10 +39,15 @@ def allows_cuts(tables):
     return equal.min(initial=0.0) >= 0.0 and tables[:, upper].max(initial=0.0) <= 0.0
 
 
-def node_sums(labels, labelled, n_states, node_weight):
-    """Return how many nodes have a label, and what these weigh by label; see `node_costs`."""
-    weight = labelled_weight(labelled, node_weight)
-    return int(labelled.sum()), np.bincount(labels[labelled], weight[labelled], n_states)
+def node_sums(labels, labelled, n_states, node_weight, repeated=None):
+    """Return how many nodes have a label, and what these weigh by label; see `node_costs`.
+
+    Each node counts as often as its graph does: `repeated`, of shape (N,), None for once.
+    """
+    weight, number = labelled_weight(labelled, node_weight), int(labelled.sum())
+    if repeated is not None:
+        weight, number = weight * repeated, float(repeated[labelled].sum())
+    return number, np.bincount(labels[labelled], weight[labelled], n_states)
 
 
 def labelled_weight(labelled, node_weight):

@@ -197,10 +197,11 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
             rows.append((i, t, true, label, float(confidence), rival))
     rows.sort(key=lambda row: -row[4])
     for n, (i, t, true, label, confidence, rival) in enumerate(rows[:top]):
-        parts = model.explain(given, i, t, label=label, rival=rival, **names)
-        parts = parts.sort_values("contribution", ascending=False)[:n_reasons]
-        told = zip(parts["feature"], parts["kind"], parts["contribution"], strict=True)
-        reasons = ", ".join(f"{name or kind} {c:+.2f}" for name, kind, c in told if c > 0)
+        # without frames, which take longer than all else
+        parts, _ = model._explained(given, i, t, label, rival, None, *names.values())
+        parts = sorted(parts, key=lambda part: -part[-1])[:n_reasons]
+        told = ((part[2] or part[1], part[-1]) for part in parts)
+        reasons = ", ".join(f"{name} {c:+.2f}" for name, c in told if c > 0)
         rows[n] = (i, t, true, label, confidence, reasons)
     columns = ["sample", "token", "true", "predicted", "confidence", "reasons"]
     return DataFrame(rows[:top], columns=columns)

@@ -97,8 +97,15 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         pred = stack_labels(y_pred, [*map(len, y_true)], name="y_pred", x_name="y_true")
         true, ignored = known_labels(true, name_of, ignore_label)
         true, pred = true[~ignored], pred[~ignored]
+        if not len(true):
+            raise ValueError("y_true has no label that counts: it is empty, or all ignore_label")
         if scheme is not None:
             true, pred = _matched(y_true, y_pred, scheme)
+            if not true:
+                raise ValueError(
+                    f"y_true and y_pred have no span by the scheme {scheme!r}, as all tags are "
+                    "outside; without scheme, labels are counted"
+                )
             options = {"labels": [*sorted({*true, *pred} - {NO_SPAN}), NO_SPAN]} | options
         return super().from_predictions(true, pred, **options)
 

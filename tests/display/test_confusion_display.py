@@ -50,6 +50,9 @@ def test_spans_are_counted():
         (TRUE, [["x"] * 4, *PRED[1:]], {"scheme": "bio"}, "x"),
         (TRUE, PRED, {"scheme": "bia"}, "scheme"),
         (TRUE, PRED, {"scheme": "bio", "ignore_label": "O"}, "cannot be combined"),
+        ([["O"]], [["O"]], {"scheme": "bio"}, "no span by the scheme 'bio'.* without scheme"),
+        ([["O"]], [["O"]], {"ignore_label": "O"}, "y_true has no label that counts"),
+        ([[]], [[]], {"scheme": "bio"}, "y_true has no label that counts"),
     ],
 )
 def test_bad_input(y_true, y_pred, options, message):

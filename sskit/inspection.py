@@ -8,6 +8,7 @@ from sklearn.utils import check_scalar
 
 from sskit._inside import fitted_with, unwrap
 from sskit._labels import SETS, is_same
+from sskit._optional import optional
 from sskit.metrics import token_accuracy_score
 
 __all__ = ["errors_frame", "explain", "weights_frame"]
@@ -171,7 +172,8 @@ def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
     >>> frame["reasons"][0].split(", ")[0].split()[0]
     'word=sleep'
     """
-    from pandas import DataFrame
+    with optional():
+        from pandas import DataFrame
 
     model, given = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, None)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sklearn.utils.metaestimators import available_if
 
+from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
@@ -234,7 +235,8 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         >>> frame.groupby("group")["contribution"].sum().round(3).to_dict()
         {'before': 0.2, 'bias': 0.4, 'features': 0.4}
         """
-        from pandas import DataFrame
+        with optional():
+            from pandas import DataFrame
 
         names = feature_names, edge_feature_names
         rows, attrs = self._explained(X, i, t, label, rival, known, *names)

@@ -23,7 +23,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in one place.
-COMMON = {"_inside", "_labels", "_numbers", "_parameters", "_public", "_ready", "_tag_schemes"}
+COMMON = {
+    "_inside",
+    "_labels",
+    "_numbers",
+    "_optional",
+    "_parameters",
+    "_public",
+    "_ready",
+    "_tag_schemes",
+}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py may import all that is below the folder.
@@ -113,8 +122,9 @@ OUTER = {
 DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
-EXTRAS = ("plot", "images", "dask")  # for users; what is imported late is in test_package
-THEIRS = {"pandas", "polars", "rich"}  # used where a user has them
+# for users; what is imported late is in test_package
+EXTRAS = ("plot", "images", "tables", "save", "progress", "dask")
+THEIRS = {"polars"}  # used where a user has them, though no extra has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600

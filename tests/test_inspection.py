@@ -220,3 +220,26 @@ def test_errors_of_what_explains_nothing(pipeline):
         errors_frame(rows, [[0.0]], [0])
     with pytest.raises(NotFittedError):
         errors_frame(SequenceTagger(), [[[0.0]]], [[0]])
+
+
+def test_an_explanation_reads_its_sequence_alone(monkeypatch):
+    rng, read = np.random.default_rng(0), []
+    X = [rng.normal(size=(3, 2)) for _ in range(30)]
+    y = [rng.integers(2, size=3) for _ in X]
+    tagger = SequenceTagger(tol=0.5, random_state=0).fit(X, y)
+    whole = SequenceTagger._decoder
+
+    def decoder(self, X, known=None):
+        read.append(len(X))
+        return whole(self, X, known)
+
+    monkeypatch.setattr(SequenceTagger, "_decoder", decoder)
+    frame = errors_frame(tagger, X, y, top=None)
+    assert len(frame) > 10
+    assert read == [30, 30] + [1] * (len(read) - 2)
+    # an error names the sequence by its number all the same
+    bad = [*X[:7], np.full((3, 2), np.nan), *X[8:]]
+    with pytest.raises(ValueError, match=r"X\[7\]"):
+        explain(tagger, bad, 7, 0)
+    with pytest.raises(ValueError, match="known"):
+        explain(tagger, X, 7, 0, known=[None])

@@ -3,8 +3,11 @@
 Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 """
 
+from sskit._optional import optional
 from sskit._public import export_from
-from sskit.dask._distributed import Distributed
+
+with optional():
+    from sskit.dask._distributed import Distributed
 
 __all__ = ["Distributed"]
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._inside import unwrap
+from sskit._optional import optional
 
 
 def grid_of_axes(shape, axes=None, **figure):
@@ -27,7 +28,8 @@ def grid_of_axes(shape, axes=None, **figure):
     ValueError
         If the user gives another number of axes.
     """
-    import matplotlib.pyplot as plt
+    with optional():
+        import matplotlib.pyplot as plt
 
     if axes is None:
         _, axes = plt.subplots(*shape, layout="constrained", squeeze=False, **figure)
@@ -63,7 +65,8 @@ def one_of_each(n, colors, noun):
     ValueError
         If there are too few colours.
     """
-    import matplotlib as mpl
+    with optional():
+        import matplotlib as mpl
 
     if colors is None:
         few = n <= mpl.colormaps["tab10"].N

@@ -3,6 +3,8 @@
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay
 
+from sskit._optional import optional
+from sskit.display._common import grid_of_axes
 from sskit.inputs.ragged import known_labels, stack_entries, stack_labels
 from sskit.metrics import spans
 
@@ -97,10 +99,54 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         pred = stack_labels(y_pred, [*map(len, y_true)], name="y_pred", x_name="y_true")
         true, ignored = known_labels(true, name_of, ignore_label)
         true, pred = true[~ignored], pred[~ignored]
+        if not len(true):
+            raise ValueError("y_true has no label that counts: it is empty, or all ignore_label")
         if scheme is not None:
             true, pred = _matched(y_true, y_pred, scheme)
+            if not true:
+                raise ValueError(
+                    f"y_true and y_pred have no span by the scheme {scheme!r}, as all tags are "
+                    "outside; without scheme, labels are counted"
+                )
             options = {"labels": [*sorted({*true, *pred} - {NO_SPAN}), NO_SPAN]} | options
-        return super().from_predictions(true, pred, **options)
+        with optional():
+            import matplotlib  # noqa: F401
+        return super().from_predictions(true, pred, **{"xticks_rotation": None} | options)
+
+    def plot(self, *, include_values=True, xticks_rotation=None, ax=None, text_kw=None, **options):
+        """Draw the matrix; a new figure grows with the labels, and counts of zero are left out.
+
+        Parameters
+        ----------
+        include_values : bool, default=True
+            Whether counts are written in the squares.
+        xticks_rotation : {"vertical", "horizontal"} or float, default=None
+            Of the labels below. None turns them if one has more than two letters.
+        ax : matplotlib Axes, default=None
+            Where. None makes a figure.
+        text_kw : dict, default=None
+            How counts are written, as `matplotlib.axes.Axes.text` takes it.
+        **options : object
+            As `sklearn.metrics.ConfusionMatrixDisplay.plot` takes them.
+
+        Returns
+        -------
+        self : ConfusionDisplay
+            The display.
+        """
+        n = len(self.confusion_matrix)
+        names = range(n) if self.display_labels is None else self.display_labels
+        if xticks_rotation is None:
+            xticks_rotation = 90 if max(len(str(name)) for name in names) > 2 else 0
+        # a square holds four digits
+        size = max(1.6 + 0.4 * n, 4.0)
+        ax = grid_of_axes((1, 1), ax, figsize=(size + 2.0, size))[0, 0]
+        options |= {"include_values": include_values, "xticks_rotation": xticks_rotation}
+        super().plot(ax=ax, text_kw={"fontsize": "small"} | (text_kw or {}), **options)
+        if self.text_ is not None:
+            for text in self.text_[self.confusion_matrix == 0]:
+                text.set_text("")
+        return self
 
 
 def _matched(y_true, y_pred, scheme):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._optional import optional
 from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import by_part, check_poses, check_score_maps
@@ -168,8 +169,9 @@ class PoseDisplay(TruthDisplay):
 
     def _draw_skeleton(self, ax, pose, colors):
         """Draw lines from the parts to their parents, and dots."""
-        from matplotlib.collections import LineCollection
-        from matplotlib.patheffects import withStroke
+        with optional():
+            from matplotlib.collections import LineCollection
+            from matplotlib.patheffects import withStroke
 
         hung = np.flatnonzero(self.parents >= 0)
         ends = np.stack([pose[hung], pose[self.parents[hung]]], axis=1)

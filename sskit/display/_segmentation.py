@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._labels import is_ignored
+from sskit._optional import optional
 from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.masks import as_rgb, check_images, check_mask
 from sskit.inputs.rows import check_classes
@@ -173,7 +174,8 @@ class SegmentationDisplay(TruthDisplay):
         ValueError
             If there are not as many axes, or not as many colours, as needed.
         """
-        from matplotlib.patches import Patch
+        with optional():
+            from matplotlib.patches import Patch
 
         tints = one_of_each(len(self.labels), colors, "labels")
         titles = ["image", *self.panels]
@@ -227,7 +229,8 @@ def paint(image, mask, labels, colors):
 
 def draw_borders(ax, regions, width):
     """Draw the borders between regions of an array of pixels, in white."""
-    from matplotlib.collections import LineCollection
+    with optional():
+        from matplotlib.collections import LineCollection
 
     lines = border_lines(regions)
     lines = LineCollection(lines, colors="white", linewidths=width, capstyle="round")

@@ -5,7 +5,10 @@ import html
 
 import numpy as np
 
+from sskit._tag_schemes import SCHEMES
+
 OUTSIDE = "O"
+PREFIXES = {*"".join(SCHEMES.values())} - {OUTSIDE}
 # Steps of the golden ratio around the circle of hues keep any number of colours apart.
 GOLDEN = 0.618034
 
@@ -47,11 +50,11 @@ class SequenceText:
 
     def _repr_html_(self):
         """Return a block for each token: the word, below it the label, in the label's colour."""
-        types = sorted({tag.partition("-")[2] or tag for tag in self.tags} - {OUTSIDE})
+        types = sorted({*map(_type_of, self.tags)} - {OUTSIDE})
         colors = {kind: _color(n) for n, kind in enumerate(types)}
         blocks = []
         for t, (word, tag) in enumerate(zip(self.words, self.tags, strict=True)):
-            color = colors.get(tag.partition("-")[2] or tag, "#ffffff")
+            color = colors.get(_type_of(tag), "#ffffff")
             sure = 1.0 if self.confidence is None else self.confidence[t]
             label, border = html.escape(tag), "#ffffff"
             if self.y_true is not None and self.y_true[t] != tag:
@@ -74,7 +77,7 @@ class SequenceText:
         )
 
 
-def show_sequence(words, tags, *, y_true=None, confidence=None):
+def show_sequence(words, tags, *, y_true=None, confidence=None, classes=None):
     """Return a tagged sequence as coloured text.
 
     A notebook draws it: a colour for each type of label, the true label beside a wrong one, in a
@@ -85,11 +88,15 @@ def show_sequence(words, tags, *, y_true=None, confidence=None):
     words : sequence of T objects
         The tokens; what is no string is drawn as its `str`.
     tags : sequence of T labels
-        Predicted labels, say. A prefix such as "B-" has no colour of its own; "O" has none.
+        Predicted labels, say. The prefix of a tag scheme, such as "B-", has no colour of its own;
+        "O" has none.
     y_true : sequence of T labels, default=None
         The true labels.
-    confidence : array-like of shape (T,), default=None
-        Of the labels, from 0 to 1, such as the probabilities of `CalibratedTagger`.
+    confidence : array-like of shape (T,) or (T, n_classes), default=None
+        Of the labels, from 0 to 1; or the probabilities of all labels, an item of what
+        ``predict_proba`` of `CalibratedTagger` returns, of which those of `tags` are taken.
+    classes : array-like of shape (n_classes,), default=None
+        What the columns of such probabilities are: ``classes_`` of the estimator. Only with them.
 
     Returns
     -------
@@ -100,7 +107,8 @@ def show_sequence(words, tags, *, y_true=None, confidence=None):
     Raises
     ------
     ValueError
-        If the lengths differ, or a confidence is not from 0 to 1.
+        If the lengths differ, these are several sequences, or a confidence is not from 0 to 1 or
+        has no column for a label.
 
     Examples
     --------
@@ -112,8 +120,14 @@ def show_sequence(words, tags, *, y_true=None, confidence=None):
     for name, value in given.items():
         if value is not None and len(value) != len(words):
             raise ValueError(f"{name} holds {len(value)} entries for {len(words)} words")
+        for t, one in enumerate(() if value is None or name in ("words", "confidence") else value):
+            if isinstance(one, (list, tuple, np.ndarray)) and np.ndim(one) > 0:
+                raise ValueError(
+                    f"{name}[{t}] is a {type(one).__name__}, expected a label: show_sequence draws "
+                    "one sequence; of several, give it one item of words and of tags"
+                )
     if confidence is not None:
-        confidence = np.asarray(confidence, dtype=np.float64).tolist()
+        confidence = _of_labels(confidence, tags, classes).tolist()
         for t, sure in enumerate(confidence):
             if not 0.0 <= sure <= 1.0:
                 raise ValueError(f"confidence[{t}] must be from 0 to 1, got {sure}")
@@ -121,6 +135,33 @@ def show_sequence(words, tags, *, y_true=None, confidence=None):
         None if some is None else [str(one) for one in some] for some in (words, tags, y_true)
     )
     return SequenceText(words, tags, y_true, confidence)
+
+
+def _of_labels(confidence, tags, classes):
+    """Return the confidence of the labels, (T,), of which those of all may be given."""
+    confidence = np.asarray(confidence, dtype=np.float64)
+    if confidence.ndim < 2:
+        if classes is not None:
+            raise ValueError("classes name the columns of confidence, which has none")
+        return confidence
+    if confidence.ndim > 2:
+        raise ValueError(f"confidence has {confidence.ndim} dimensions, expected one or two")
+    if classes is None or len(classes) != confidence.shape[1]:
+        raise ValueError(
+            f"confidence has {confidence.shape[1]} columns, one for each label: classes must say "
+            "which; give it classes_ of the estimator"
+        )
+    columns = {str(label): k for k, label in enumerate(classes)}
+    for t, tag in enumerate(tags):
+        if str(tag) not in columns:
+            raise ValueError(f"tags[{t}] is {tag!r}, which is none of the classes")
+    return confidence[np.arange(len(tags)), [columns[str(tag)] for tag in tags]]
+
+
+def _type_of(tag):
+    """Return what a tag has its colour of: all of it but for the prefix of a scheme."""
+    prefix, _, kind = tag.partition("-")
+    return kind if kind and prefix in PREFIXES else tag
 
 
 def _color(n):

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from sskit._inside import unwrap
+from sskit._optional import optional
 from sskit.display._common import grid_of_axes
 
 # What rows and columns are, of sequences
@@ -134,7 +135,8 @@ class TransitionDisplay:
         self : TransitionDisplay
             The display.
         """
-        import matplotlib as mpl
+        with optional():
+            import matplotlib as mpl
 
         size = max(1.6 + 0.28 * len(self.rows), 3.0)
         self.ax_ = grid_of_axes((1, 1), ax, figsize=(size + 0.8, size))[0, 0]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
@@ -21,7 +22,7 @@ from sskit.estimators.completion.states import (
     resolve_states,
 )
 from sskit.estimators.explanation.columns import as_fitted, read_columns
-from sskit.estimators.explanation.explain import explain
+from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.inputs.weights import check_sample_weight, check_token_weight
 from sskit.models.request import Decoder
@@ -237,5 +238,15 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         >>> frame.groupby("group")["contribution"].sum().round(3).to_dict()
         {'before': 0.2, 'bias': 0.4, 'features': 0.4}
         """
+        with optional():
+            from pandas import DataFrame
+
         names = feature_names, edge_feature_names
-        return explain(self, X, i, t, label, rival, known, *names)
+        rows, attrs = self._explained(X, i, t, label, rival, known, *names)
+        frame = DataFrame(rows, columns=COLUMNS)
+        frame.attrs = attrs
+        return frame
+
+    def _explained(self, *args):
+        """Return the rows and the attributes of what `explain` returns, given all it takes."""
+        return explain(self, *args)

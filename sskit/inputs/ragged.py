@@ -333,6 +333,8 @@ def sequence_of(item, label, what="labels", hint=""):
     array = isinstance(found, np.ndarray)
     if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
         shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
+        if item is None:
+            hint += "; leave out samples that have none"
         raise (ValueError if array else TypeError)(
             f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
         )

@@ -422,6 +422,8 @@ cdef class TokenReader:
             return self.read_number(attribute, value)
         if isinstance(value, Mapping):
             return self.read_value(attribute, dict(value))
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            return self.read_value(attribute, value[()])  # as NumPy and PyTorch give single numbers
         self.path.append(attribute.key)
         if value is None:
             raise self.error(ValueError, "is None: leave out what is missing")

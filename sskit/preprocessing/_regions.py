@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
+from sskit._optional import optional
 from sskit.inputs.masks import as_rgb
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 
@@ -31,7 +32,8 @@ def slic_segments(image, n_segments):
     .. [1] R. Achanta, A. Shaji, K. Smith, A. Lucchi, P. Fua, S. Suesstrunk, "SLIC superpixels
        compared to state-of-the-art superpixel methods", IEEE TPAMI 34, 2012.
     """
-    from skimage.segmentation import slic
+    with optional():
+        from skimage.segmentation import slic
 
     return slic(image, n_segments, compactness=10.0, sigma=1.0, start_label=0, channel_axis=-1)
 

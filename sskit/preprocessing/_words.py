@@ -13,6 +13,7 @@ from sklearn.utils import resample
 from sklearn.utils.parallel import Parallel, delayed
 
 from sskit._numbers import n_workers
+from sskit._optional import optional
 from sskit.inputs.masks import as_rgb
 
 SIFT_STEP = 4
@@ -87,7 +88,8 @@ def lab_colors(image):
     lab : ndarray of float32 of the same shape
         Lightness from 0 to 100, and two axes of colour.
     """
-    from skimage.color import rgb2lab
+    with optional():
+        from skimage.color import rgb2lab
 
     return rgb2lab(image).astype(np.float32, copy=False)
 

@@ -26,6 +26,23 @@ def test_labels_are_counted():
     assert some.confusion_matrix.sum() == np.sum(np.concatenate(y) != tagger.classes_[0])
 
 
+def test_many_labels_are_drawn_apart():
+    """A figure grows with the labels, long ones are turned, and zeros are left out."""
+    tags = [f"label{k}" for k in range(18)]
+    found = ConfusionDisplay.from_predictions([tags * 1000], [(tags[1:] + tags[17:]) * 1000])
+    found.figure_.canvas.draw()
+    for axis in (found.ax_.xaxis, found.ax_.yaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+        assert not any(a.overlaps(b) for a, b in zip(boxes, boxes[1:], strict=False))
+    told = [text for text in found.text_.flat if text.get_text()]
+    assert [text.get_text() for text in told] == ["1000"] * 18
+    side = found.ax_.get_window_extent().width / 18
+    assert all(text.get_window_extent().width < side for text in told)
+    few = ConfusionDisplay.from_predictions([["a", "b"]], [["a", "b"]], include_values=False)
+    assert few.figure_.get_figwidth() < found.figure_.get_figwidth() and few.text_ is None
+    assert few.ax_.get_xticklabels()[0].get_rotation() == 0.0
+
+
 def test_pixels_are_counted():
     y = [np.array([[0, 1], [1, 1]]), np.array([[2, 0]])]
     found = ConfusionDisplay.from_predictions(y, [y[0].T, np.zeros((1, 2), int)])
@@ -50,6 +67,9 @@ def test_spans_are_counted():
         (TRUE, [["x"] * 4, *PRED[1:]], {"scheme": "bio"}, "x"),
         (TRUE, PRED, {"scheme": "bia"}, "scheme"),
         (TRUE, PRED, {"scheme": "bio", "ignore_label": "O"}, "cannot be combined"),
+        ([["O"]], [["O"]], {"scheme": "bio"}, "no span by the scheme 'bio'.* without scheme"),
+        ([["O"]], [["O"]], {"ignore_label": "O"}, "y_true has no label that counts"),
+        ([[]], [[]], {"scheme": "bio"}, "y_true has no label that counts"),
     ],
 )
 def test_bad_input(y_true, y_pred, options, message):

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from sskit.display import show_sequence
@@ -46,9 +47,34 @@ def test_types_differ_in_colour():
     assert len(set(re.findall("background:(#......)", html))) == 13  # and the page
 
 
+def test_only_prefixes_of_schemes_have_no_colour():
+    tags = ["title", "container-title", "collection-title", "B-title", "U-container-title"]
+    html = show_sequence(tags, tags)._repr_html_()
+    page, *colors = re.findall("background:(#......)", html)
+    assert len(set(colors)) == 3 and colors[0] == colors[3] and colors[1] == colors[4]
+
+
+def test_of_the_probabilities_of_all_labels_those_shown_are_taken():
+    classes = np.array(["B-LOC", "I-LOC", "O"])
+    proba = np.array([[0.1, 0.2, 0.7], [0.5, 0.2, 0.3], [0.6, 0.4, 0.0]])
+    shown = show_sequence(WORDS, TAGS, confidence=proba, classes=classes)
+    assert repr(shown) == repr(show_sequence(WORDS, TAGS, confidence=[0.7, 0.5, 0.4]))
+    assert repr(show_sequence([], [], confidence=np.empty((0, 3)), classes=classes)) == ""
+
+
+PROBA = np.full((3, 2), 0.5)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"tags": [TAGS] * 3}, r"tags\[0\] is a list, expected a label: .* draws one sequence"),
+        ({"y_true": [np.array(TAGS)] * 3}, r"y_true\[0\] is a ndarray"),
+        ({"confidence": PROBA}, "confidence has 2 columns.* give it classes_ of the estimator"),
+        ({"confidence": PROBA, "classes": ["O"]}, "confidence has 2 columns"),
+        ({"confidence": PROBA, "classes": ["O", "B-LOC"]}, r"tags\[2\] is 'I-LOC', which is none"),
+        ({"confidence": PROBA[None].repeat(3, 0)}, "confidence has 3 dimensions"),
+        ({"confidence": [0.5] * 3, "classes": ["O"]}, "classes name the columns of confidence"),
         ({"tags": ["O"]}, "tags holds 1 entries for 3 words"),
         ({"y_true": ["O"] * 4}, "y_true holds 4 entries for 3 words"),
         ({"confidence": [0.5] * 2}, "confidence holds 2 entries for 3 words"),

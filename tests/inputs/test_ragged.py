@@ -362,6 +362,7 @@ def test_bad_labels():
         ([[1, 2], []], ValueError, r"X\[1\] has 1 rows but y\[1\] has 0 labels"),
         (["ab", "c"], TypeError, r"y\[0\] must be a sequence of labels, got str"),
         ([["a", "b"], "c"], TypeError, r"y\[1\] must be a sequence of labels, got str"),
+        ([["a", "b"], None], TypeError, r"y\[1\] .* NoneType; leave out samples that have none"),
         ([0, 1], TypeError, r"y\[0\] must be a sequence of labels, got int"),
         (np.array([0, 1]), ValueError, "y must be a list with one sequence of labels"),
         (np.zeros((2, 2, 2)), ValueError, "y must be a list with one sequence of labels"),

@@ -123,6 +123,7 @@ def test_kinds_of_values():
         ({"a": np.float32(0.5)}, {"a": 0.5}),
         ({"a": np.int64(3), "b": np.bool_(True)}, {"a": 3.0, "b": 1.0}),
         ({"a": Fraction(1, 2)}, {"a": 0.5}),
+        ({"a": np.array(2.5), "b": np.array("x")}, {"a": 2.5, "b=x": 1.0}),
         ({"a": Name("x"), Name("b"): np.str_("y")}, {"a=x": 1.0, "b=y": 1.0}),
         ({"a": Tag.NOUN}, {"a=Tag.NOUN": 1.0}),
         ({"a": ("x", "y"), "b": {"z"}, "c": np.array(["u", "v"])},

@@ -88,19 +88,25 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
 
     Returns
     -------
-    frame : DataFrame
-        As its method returns it.
+    rows : list of tuple
+        The rows of the frame that its method returns.
+    attrs : dict
+        The attributes of the frame.
     """
-    from pandas import DataFrame
-
     check_is_fitted(tagger)
     coef = linear_coef(tagger, "explain")
     names = check_names(tagger, feature_names, coef.shape[1])
     edge_names = check_edge_names(tagger, edge_feature_names)
     check_scalar(i, "i", Integral, min_val=0, max_val=_num_samples(X) - 1)
-    tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
+    if known is not None and len(known) != _num_samples(X):
+        tagger._decoder(X, known)  # raises an error
+    # the others may be many, and are not read
     sample, given = X[i : i + 1], None if known is None else [known[i]]
-    decoder, offsets = tagger._decoder(sample, given)
+    try:
+        decoder, offsets = tagger._decoder(sample, given)
+    except (TypeError, ValueError):
+        tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
+        raise
     check_scalar(t, "t", Integral, min_val=0, max_val=offsets[-1] - 1)
     noun = tagger._tokens.removesuffix("s")
     margins = decoder.max_marginals()
@@ -125,9 +131,8 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
         labellings.append(_best_path(tagger._decoder(sample, [possible])[0]))
     named_by = names_of_rows(tagger, len(coef)), names, edge_names, noun
     rows = _contributions(tagger._terms(sample), t, *labellings, *named_by)
-    frame = DataFrame(rows, columns=COLUMNS)
     score, rival_score = map(float, margins[[first, second]])
-    frame.attrs = {
+    return rows, {
         "label": classes[first],
         "rival": classes[second],
         "score": score,
@@ -136,7 +141,6 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
         "labelling": owners[labellings[0]].tolist(),
         "rival_labelling": owners[labellings[1]].tolist(),
     }
-    return frame
 
 
 def _best_path(decoder):

@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
+from sskit._optional import optional
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
 COLUMNS = "kind", "label", "to_label", "feature", "weight"
@@ -27,7 +28,8 @@ def weights_frame(model, top, feature_names, edge_feature_names):
     frame : DataFrame
         As its method returns it.
     """
-    from pandas import DataFrame, concat
+    with optional():
+        from pandas import DataFrame, concat
 
     check_is_fitted(model)
     if top is not None:

@@ -63,11 +63,13 @@ class Progress:
         unit : float
             P(0).
         """
-        told = [f"{name} {number:.6g}" for name, number in numbers.items()]
-        fraction = relative(numbers["gap"], numbers["primal"], unit)
-        place = [*numbers].index("gap")
-        told[place] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
-        self.say(n_iter, fraction, ", ".join(told))
+        # without an exact pass, or where none can bound the objective, some are not known
+        told = {name: f"{name} {value:.6g}" for name, value in numbers.items() if value == value}
+        fraction = math.inf
+        if "gap" in told:
+            fraction = relative(numbers["gap"], numbers["primal"], unit)
+            told["gap"] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
+        self.say(n_iter, fraction, ", ".join(told.values()))
 
     def between(self, n_iter, estimate, lower_bound, unit):
         """Report the estimated gap after a pass, if the last report is a second old.

@@ -10,7 +10,7 @@ from helpers.toys import chain_toy
 from rich.console import Console
 from rich.errors import LiveError
 
-from sskit.solvers import BCFW
+from sskit.solvers import BCFW, GDMM
 from sskit.solvers.common.progress import Bar
 
 
@@ -38,6 +38,14 @@ def test_a_bar_shows_gap_and_tolerance_and_stays(screen, capfd):
     assert capfd.readouterr().out.count("BCFW: pass") == 3  # lines
     solve(toy, tol=0, max_iter=5, verbose=0)
     assert screen.getvalue() == shown and capfd.readouterr().out == ""
+
+
+def test_what_is_not_known_is_not_told(capfd):
+    """Passes of GDMM have numbers of their own, and most have no gap."""
+    solve_toy(GDMM(gap_every=3), chain_toy(52), 0.1, tol=0, max_iter=4, verbose=2)
+    lines = capfd.readouterr().out.splitlines()
+    assert ["gap" in line for line in lines] == [False, False, True, True]
+    assert all("lagrangian" in line and "nan" not in line for line in lines)
 
 
 def test_the_bar_goes_when_a_fit_fails(screen):

@@ -1,0 +1,63 @@
+"""Where an optional package is missing, the error has the line that installs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sskit import SequenceTagger
+from sskit._optional import EXTRAS, optional
+from sskit.display import ConfusionDisplay, TransitionDisplay
+from sskit.inspection import errors_frame
+from sskit.preprocessing import SuperpixelGraphs
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+X, Y = [np.eye(2)] * 4, [["a", "b"]] * 4
+IMAGE = np.arange(75, dtype=np.uint8).reshape(5, 5, 3)
+CALLS = {
+    "pandas": [
+        lambda tagger: tagger.weights_frame(),
+        lambda tagger: tagger.explain(X, 0, 0),
+        lambda tagger: errors_frame(tagger, X, Y),
+    ],
+    "matplotlib": [
+        lambda tagger: TransitionDisplay.from_estimator(tagger),
+        lambda tagger: ConfusionDisplay.from_estimator(tagger, X, Y),
+    ],
+    "skimage": [lambda tagger: SuperpixelGraphs(4).fit_transform([IMAGE])],
+}
+
+
+@pytest.mark.parametrize("package", CALLS)
+def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
+    tagger = SequenceTagger(tol=0.5, random_state=0).fit(X, Y)
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    for call in CALLS[package]:
+        with pytest.raises(ImportError, match=package) as caught:
+            call(tagger)
+        assert f'pip install "sskit-learn[{EXTRAS[package]}]"' in str(caught.value)
+
+
+def test_dask_is_named_when_its_module_is_imported():
+    code = "import sys; sys.modules['dask'] = None; import sskit.dask"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert "needs dask, which is not installed" in run.stderr
+    assert 'pip install "sskit-learn[dask]"' in run.stderr
+
+
+def test_what_else_is_missing_is_not_explained():
+    with pytest.raises(ModuleNotFoundError, match="No module named 'no_such'"), optional():
+        import no_such  # noqa: F401
+
+
+def test_the_extras_exist():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert {*EXTRAS.values()} <= {*project["optional-dependencies"]}

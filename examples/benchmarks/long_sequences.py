@@ -8,9 +8,12 @@ text. Processor time until the default tolerance, with passes; "bcfw" and "cutti
 a minute.
 """
 
+import os
 import sys
 import warnings
 from functools import partial
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.sparse as sp

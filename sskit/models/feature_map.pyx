@@ -8,7 +8,6 @@ from libc.string cimport memcpy
 
 from sskit.core.lanes cimport LANES, padded
 from sskit.models.rows cimport (
-    NodePlaces,
     add_entries,
     add_row,
     clip_rows,

@@ -11,9 +11,9 @@ def check_problem(problem, random_state=None, n_trials=3):
 
     For random weights and random combinations of planes: scatter is the adjoint of scores and
     linear; sqnorm and inner_products are those of what scatter adds; clip (without kernels) updates
-    w; the truth has an empty plane; the oracle gives the same answer twice and, if it is exact, an answer
-    that is never worse than the truth and any other labelling found so far, or, if it bounds,
-    worse by no more than its excess; a fork gives the same answers as the problem.
+    w; the truth has an empty plane; the oracle gives the same answer twice and, if it is exact, an
+    answer that is never worse than the truth and any other labelling found so far, or, if it
+    bounds, worse by no more than its excess; a fork gives the same answers as the problem.
 
     Parameters
     ----------

@@ -78,6 +78,12 @@ cdef class WrappedProblem(Problem):
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
         return self.problem.sqnorm(i, delta)
 
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil:
+        return self.problem.inner_products(i, delta, index, value, first, n, out)
+
     cdef bint knows(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         return self.problem.knows(i, code)
 
@@ -148,6 +154,13 @@ cdef class UnreliableProblem(WrappedProblem):
                 raise RuntimeError(f"the length of a step of block {i} is not known")
         self.n_lengths -= 1
         return self.problem.sqnorm(i, delta)
+
+    # by norms, which may fail
+    cdef int inner_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
+        const Py_ssize_t* first, Py_ssize_t n, double* out
+    ) except -1 nogil:
+        return Problem.inner_products(self, i, delta, index, value, first, n, out)
 
     cpdef Problem fork(self):
         return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)

@@ -55,9 +55,11 @@ ALIASES = {
 }
 # Parameters of some solvers.
 OF_SOLVER = "steps", "sampling", "cache"
-# When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with how
-# many weights, or how many for each label of the data: more take longer in each pass than oracles.
-FEW_PAIRS = (5, 0, 20_000, 64), (20, 500, 0, 8)
+# When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with
+# how many weights, or how many for each label of the data: the sums of more take longer than all
+# oracles.
+FEW_PAIRS = 5
+FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -354,7 +356,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             and problem.n_weights <= max(most_weights, weights_of_label * n * length)
             # a pass asks all oracles for one cut
             and not (least_length and problem.costly)
-            for most_pairs, least_length, most_weights, weights_of_label in FEW_PAIRS
+            for most_pairs, least_length, most_weights, weights_of_label in FEW
         )
         if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
             return CuttingPlane()

@@ -41,10 +41,10 @@ def bound(X, y, n_labels):
 
 
 SHAPES = {
-    "long and sparse": dict(n=2, length=60, n_labels=12),
+    "long and sparse": {"n": 2, "length": 60, "n_labels": 12},
     # with Gram matrices, which cost more than the entries of most directions
-    "many labels": dict(n=2, length=30, n_labels=100, n_features=8),
-    "short": dict(n=3, length=5, n_labels=3, n_features=4),
+    "many labels": {"n": 2, "length": 30, "n_labels": 100, "n_features": 8},
+    "short": {"n": 3, "length": 5, "n_labels": 3, "n_features": 4},
 }
 
 

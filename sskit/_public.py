@@ -1,5 +1,6 @@
 """Base of public classes: the names under which they are pickled and documented."""
 
+import inspect
 import re
 import sys
 import warnings
@@ -78,6 +79,10 @@ class PublicMixin:
                 stacklevel=2,
             )
         super().__setstate__({k: v for k, v in state.items() if k != "_sskit_version"})
+        if hasattr(self, "_parameter_constraints"):  # what has parameters that are newer than the file
+            for name, given in inspect.signature(type(self).__init__).parameters.items():
+                if name != "self" and given.default is not given.empty:
+                    vars(self).setdefault(name, given.default)
         self._make_ready()
 
     def _make_ready(self):

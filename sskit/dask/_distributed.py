@@ -224,7 +224,7 @@ class Distributed(DelegatingEstimator):
 
             def ends():
                 return {
-                    number: WarmStart(fingerprint, point, task.columns)
+                    number: WarmStart(fingerprint, point, task.columns and task.columns.alone())
                     for number, (fingerprint, point) in persist(workers.save, run.begin).items()
                 }
 

@@ -161,6 +161,8 @@ def known_nodes(known, graphs, classes, ignore_label=None):
         if not _is_mask(item, (int(graphs.n_nodes[i]), len(classes))):
             continue
         if graphs.segments is None:
+            if np.asarray(item).dtype == bool:  # of another shape than what is possible
+                continue
             raise ValueError(f"known[{i}] has labels of pixels, {_NO_SEGMENTS}")
         mask, segments = as_array(item, f"known[{i}]"), graphs.segments[i]
         if mask.shape != segments.shape:

@@ -276,7 +276,7 @@ def test_change_lam(name, bounded, factor):
     for i in range(toy.pairs.n):
         _, weights, _, rest = planes_of(dual, i)
         assert factor <= 1 or (weights == old_weights[i]).all()
-        assert min(weights.min(), rest) >= 0
+        assert min(weights.min(initial=1.0), rest) >= 0
         assert weights.sum() + rest == pytest.approx(1.0, abs=1e-13)
     # the dual value from scratch, and v is what the blocks say
     v = np.asarray(regularizer.v)[: toy.pairs.d]

@@ -33,7 +33,8 @@ from sskit.dask import Distributed  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
 from sskit.datasets import make_chains  # noqa: E402
 
-MODEL = StructSVMClassifier(lam=0.05, tol=0.03, standardize=False, random_state=0, max_iter=5000)
+RAW = {"standardize": False, "surrogate": "crammer_singer"}
+MODEL = StructSVMClassifier(lam=0.05, tol=0.03, **RAW, random_state=0, max_iter=5000)
 N_PARTS = 5
 LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
 

@@ -148,20 +148,20 @@ def check_tagger(family, known, states, loss, weights, rules):
     told = concealed(y, known)
     if known in ("some", "hidden"):
         given["ignore_label"] = "?"
+    weight = np.linspace(1.0, 2.0, len(y))
     factors, tokens = None, None
     if weights == "classes":
         given["class_weight"], factors = FACTORS, list(FACTORS.values())
     elif weights == "balanced":
         given["class_weight"], counts = "balanced", np.zeros(3)
-        for labels in told:
+        for labels, often in zip(told, weight, strict=True):
             for label in labels:
                 some = sorted(label) if isinstance(label, set) else [label]
-                counts[np.isin(NAMES, some)] += 1.0 / len(some)
+                counts[np.isin(NAMES, some)] += often / len(some)
         factors = counts.sum() / (3 * counts)
     elif weights == "tokens":
         rng = np.random.default_rng(1)
         tokens = [rng.integers(3, size=len(labels)) / 2 for labels in y]
-    weight = np.linspace(1.0, 2.0, len(y))
     model = make(family, states, **given)
     model.fit(items, told, sample_weight=weight, token_weight=tokens)
     table = COSTS if loss == "costs" else None
@@ -219,7 +219,8 @@ def check_graphs(family, states, loss, ignored, pairs):
     model.fit(items, told, sample_weight=weight)
     factors = None
     if loss == "balanced":  # equal weight for each class over all graphs
-        counts = np.bincount(np.searchsorted(NAMES, np.concatenate(y)), minlength=3)
+        often = np.repeat(weight, [len(labels) for labels in y])
+        counts = np.bincount(np.searchsorted(NAMES, np.concatenate(y)), often, 3)
         factors = counts.sum() / (3 * counts)
     losses, possible = zip(*(losses_of(k, NAMES, table, factors) for k in y), strict=True)
     if loss in ("hamming", "balanced"):

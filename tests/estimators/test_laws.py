@@ -313,7 +313,7 @@ TRAINING = {
     "on_violation": "ignore", "kernel_cache": 1e-3, "prior": [1.0], "n_components": 2,
     "n_states_per_label": 2, "n_init": 3, "latent_types": True, "max_length": 1,
     "first_last": False, "lengths": False, "beta": 2.0, "balance": 0.7, "k": 3,
-    "segment_features": max, "standardize": False,
+    "segment_features": max, "standardize": False, "surrogate": "crammer_singer",
 }  # fmt: skip
 # What predictions or scores take by themselves; tested where they are at home.
 AT_ONCE = {

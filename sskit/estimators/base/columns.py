@@ -55,6 +55,10 @@ class Columns:
             return NotImplemented
         return np.array_equal(self.factor, other.factor) and np.array_equal(self.shift, other.shift)
 
+    def alone(self):
+        """Return these without the sums from which they follow, as they are saved."""
+        return replace(self, sums=None)
+
     def applied(self, X):
         """Return a matrix with its columns centred and scaled.
 

@@ -216,7 +216,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         checked = self._read_data(X, y, sample_weight, **further)
         summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
         if self.lam is None:
-            warn_of_weights(summary.weights, summary.n_samples, stacklevel=4 + FRAMES_AROUND_FIT)
+            warn_of_weights(checked.weight, stacklevel=4 + FRAMES_AROUND_FIT)
         summary = self._with_columns(summary)
         if summary.columns is None and getattr(summary, "scale", None) is not None:
             names = getattr(summary, "feature_names", None)
@@ -453,7 +453,8 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
                 point = solution.fit.save()
                 if task.completion is not None:
                     point = task.completion.completed(point, solution.w)
-                fitted["_warm_start"] = WarmStart(fingerprint, point, task.columns)
+                columns = None if task.columns is None else task.columns.alone()
+                fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
         finished = solution.status is Status.CONVERGED

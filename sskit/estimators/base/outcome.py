@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
@@ -110,9 +110,12 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         found.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
     n_asked = min(estimator._n_asked, _num_samples(X))
     if n_asked >= FEW_SAMPLES:
+        X, y = indexable(X, y)
         some = np.linspace(0, _num_samples(X) - 1, n_asked).astype(np.intp)
         model = copy(estimator)
-        vars(model).update(fitted)
+        kept = {name: value for name, value in vars(model).items() if not name.endswith("_")}
+        vars(model).clear()
+        vars(model).update(kept | fitted)
         answers = estimator._different(model.predict(_safe_indexing(X, some)))
         if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
             found.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")

@@ -52,21 +52,23 @@ def scaled_lam(summary, factor=0.25):
     return summary.scale.times(factor) / summary.weights.total
 
 
-def warn_of_weights(weights, n_samples, stacklevel):
+def warn_of_weights(weight, stacklevel):
     """Warn of sample weights of another size than one, where lam follows from their sum.
 
     Parameters
     ----------
-    weights : WeightSums
-        Of all samples.
-    n_samples : int
-        Their number.
+    weight : ndarray of shape (n,) or None
+        Weights of the samples.
     stacklevel : int
         That of the warning, seen from here.
     """
-    if 0 < weights.largest < SMALL_WEIGHT or weights.total > LARGE_WEIGHT * n_samples:
+    if weight is None:
+        return
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if 0 < weight.max() < SMALL_WEIGHT or total > LARGE_WEIGHT * len(weight):
         warnings.warn(
-            f"the weights of the {n_samples} samples add up to {weights.total:.3g}: without lam they "
+            f"the weights of the {len(weight)} samples add up to {total:.3g}: without lam they "
             "are taken for numbers of repetitions, and lam follows from their sum; divide them by "
             "their mean, or set lam",
             stacklevel=stacklevel + 1,

@@ -90,6 +90,7 @@ OF_SEQUENCES = {
 OF_ROWS = {
     "components": Feature({"n_components": 2}),
     "projection": Feature({"steps": "projection"}),
+    "sum of hinges": Feature({"surrogate": "weston_watkins"}),
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]

@@ -39,6 +39,7 @@ def enumerated(kind):
     estimator, (X, y) = FITS[kind].estimator, FITS[kind].data()
     if kind == "rows":
         numbers = np.unique(y, return_inverse=True)[1]
+        estimator = clone(estimator).set_params(surrogate="crammer_singer")
         return estimator, X, y, enumerate_classes(X, numbers, 3, np.full(24, 1 / 24), True)
     X, y = X[:4], y[:4]
     return estimator, X, y, enumerate_chains(X, y, 3, np.full(4, 0.25), mean=False)

@@ -392,7 +392,7 @@ def objective(model):
 
 def test_objective_is_that_of_enumeration():
     # a seed that takes more than one round
-    model = PartsModel(PARENTS, **FAST | {"random_state": 6}, lam=1e-3).fit(SMALL, AT)
+    model = PartsModel(PARENTS, **FAST | {"random_state": 5, "tol": 0.01}, lam=1e-3).fit(SMALL, AT)
     assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
     assert (np.diff(model.round_objectives_) <= 0).all()
     assert model.n_rounds_ == len(model.round_objectives_) > 1

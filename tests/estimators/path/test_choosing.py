@@ -138,7 +138,7 @@ def test_any_estimator(name):
     path = RegularizationPath(estimator, cv=folds, eps=0.5).fit(X, y)
     # where no fit goes on to another lam fewer are tried
     n = len(path.cv_results_["param_lam"])
-    assert n in (len(FACTORS), len(FEW))
+    assert n in {len(tried) + more for tried in (FACTORS, FEW) for more in (0, 2, 4)}
     assert np.isfinite(path.cv_results_["mean_test_score"]).sum() >= n - 1
     assert 0.0 <= path.best_score_ <= 1.0
     assert path.score(X, y) == path.best_estimator_.score(X, y)

@@ -136,7 +136,8 @@ TARGETS = np.argmax(ROWS[:, :3], axis=1)
 
 def test_multiclass_is_what_the_compiled_one_is():
     given = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
-    ours = StructSVMClassifier(fit_intercept=False, standardize=False, **given).fit(ROWS, TARGETS)
+    as_theirs = {"surrogate": "crammer_singer", "fit_intercept": False, "standardize": False}
+    ours = StructSVMClassifier(**as_theirs, **given).fit(ROWS, TARGETS)
     for data in ((list(ROWS), list(TARGETS)), (ROWS, TARGETS)):
         model = MultiClassClf()
         theirs = StructuredSVM(model, **given).fit(*data)

@@ -194,7 +194,7 @@ def test_estimators_whose_fit_is_interrupted_once_twice_and_thrice(own_handler, 
     monkeypatch.setattr(Pressed, "presses", 2)
     message = (
         "after 2 passes with a gap that was not computed, perhaps above tol=0. The fit was "
-        "interrupted twice, .* it is not certified"
+        "interrupted, and the exact pass was left out, .* Ctrl-C was pressed twice"
     )
     with pytest.warns(ConvergenceWarning, match=message):
         model.fit(X, y)

@@ -76,8 +76,11 @@ def main():
     paths = sorted(path for folder in FOLDERS for path in Path(folder).rglob("*.pyx"))
     with ProcessPoolExecutor() as pool:
         found = zip(paths, pool.map(find_faults, paths), strict=True)
-        faults = [f"{path}:{line}: index of a Python object, not checked" for path, lines in found
-                  for line in lines]
+        faults = [
+            f"{path}:{line}: index of a Python object, not checked"
+            for path, lines in found
+            for line in lines
+        ]
     print("\n".join([*faults, CURE]) if faults else "every index of a Python object is checked")
     return bool(faults)
 

@@ -39,7 +39,7 @@ WORDS = {
     "sets": "sets of labels, one of which is right",
     "slack": "slack rescaling",
     "standardize": "``standardize=True``",
-    "sum of hinges": "``surrogate=\"weston_watkins\"``",
+    "sum of hinges": '``surrogate="weston_watkins"``',
     "states": "hidden states of labels",
     "steps": "``partial_fit``",
     "unknown": "unknown labels",

@@ -79,7 +79,8 @@ class PublicMixin:
                 stacklevel=2,
             )
         super().__setstate__({k: v for k, v in state.items() if k != "_sskit_version"})
-        if hasattr(self, "_parameter_constraints"):  # what has parameters that are newer than the file
+        # parameters that are newer than the file
+        if hasattr(self, "_parameter_constraints"):
             for name, given in inspect.signature(type(self).__init__).parameters.items():
                 if name != "self" and given.default is not given.empty:
                     vars(self).setdefault(name, given.default)

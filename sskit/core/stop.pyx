@@ -35,9 +35,9 @@ cdef class Stop:
     """Whether a fit is to end early.
 
     A context manager. Inside it the first Ctrl-C is a request to end the pass, the second one to
-    leave out the exact pass, which is left out too if it takes longer than `PATIENCE`. Outside of the main thread, where Python delivers no signals, and
-    where SIGINT has another handler, only the time counts. What is pickled keeps the presses
-    so far, and the seconds that are left.
+    leave out the exact pass, which is left out too if it takes longer than `PATIENCE`. Outside of
+    the main thread, where Python delivers no signals, and where SIGINT has another handler, only
+    the time counts. What is pickled keeps the presses so far, and the seconds that are left.
 
     Parameters
     ----------

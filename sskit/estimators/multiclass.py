@@ -59,7 +59,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     Minimises, with c_i proportional to the sample weights,
 
     .. math:: \tfrac{\lambda}{2} \|w\|^2
-        + \sum_i c_i \, \frac{1}{K - 1} \sum_{k \ne y_i} \max \{0, 1 + \langle w_k - w_{y_i}, x_i \rangle\}
+        + \sum_i \frac{c_i}{K - 1} \sum_{k \ne y_i}
+        \max \{0, 1 + \langle w_k - w_{y_i}, x_i \rangle\}
 
     over K classes, or with the largest of these hinges in place of their mean (see `surrogate`),
     and proves how close it came; `loss` may set other costs than 1. With a kernel,
@@ -99,9 +100,10 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         between a class and itself.
     surrogate : {"auto", "weston_watkins", "crammer_singer"}, default="auto"
         How the hinges of the wrong classes count: their mean, or the largest. Where classes overlap
-        so much that none has half of the rows of a region, the largest one cannot tell the likeliest
-        class, the mean can. "auto" is the mean for up to 32 classes, and the largest for more, with
-        a kernel, with components, or under slack rescaling. For two classes both are the same.
+        so much that none has half of the rows of a region, the largest one cannot tell the
+        likeliest class, the mean can. "auto" is the mean for up to 32 classes, and the largest for
+        more, with a kernel, with components, or under slack rescaling. For two classes both are the
+        same.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised like the others.
     standardize : {"auto", True, False}, default="auto"

@@ -146,7 +146,8 @@ cdef class Attribute:
         cdef vector[Slot] more
         cdef Slot slot
         if 3 * self.columns.size() >= 2 * self.slots.size():
-            more.resize(2 * self.slots.size(), Slot(NULL, 0, 0))  # or MemoryError, and all is as before
+            # or MemoryError, and all is as before
+            more.resize(2 * self.slots.size(), Slot(NULL, 0, 0))
             more.swap(self.slots)
             for slot in more:
                 if slot.string is not NULL:

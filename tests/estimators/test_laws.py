@@ -27,8 +27,8 @@ from sskit import (
     PartsModel,
     RankingSVM,
     RegularizationPath,
-    SegmentTagger,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
@@ -422,8 +422,8 @@ def test_weights_are_repetitions(make, of):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_class_weights_are_factors_of_sample_weights(class_weight, form):
     rng = np.random.default_rng(4)
-    X, y, weight = rng.normal(size=(60, 3)) * [1, 9, 1], np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
-    X = form(X * (np.abs(X) > 1))
+    X, y, weight = rng.normal(size=(60, 3)), np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
+    X = form(X * (np.abs(X) > 1) * [1, 9, 1])
     counts = np.bincount(y, weight)
     factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
     options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0}

@@ -24,8 +24,8 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
-# A bound on the intercept does not bind if it is so many times larger than the means of the columns,
-# which centring adds up in it.
+# A bound on the intercept does not bind if it is so many times larger than the means of the
+# columns, which centring adds up in it.
 FAR = 1e6
 
 
@@ -155,9 +155,9 @@ def _mapped_room(dtype, shape):
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"the scaled copy of memory-mapped rows takes {size} bytes, for which the folder of "
-                f"temporary files, {tempfile.gettempdir()}, has no room: set TMPDIR to another one, "
-                "or standardize=False",
+                f"the scaled copy of memory-mapped rows takes {size} bytes, for which the folder "
+                f"of temporary files, {tempfile.gettempdir()}, has no room: set TMPDIR to another "
+                "one, or standardize=False",
             ) from error
 
 

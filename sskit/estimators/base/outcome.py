@@ -14,7 +14,6 @@ from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
 
-
 # An objective that is less than this fraction below that of w = 0 is hardly below it.
 LITTLE = 0.02
 # Of fewer training samples one answer to all of them means little.

@@ -10,7 +10,6 @@ from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.request import row_scores
 
-
 # Weights all below the first, or that have a mean above the second, are no numbers of repetitions.
 SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 

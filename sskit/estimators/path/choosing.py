@@ -168,7 +168,7 @@ def score_folds(path, X, y, groups, further):
 
 
 def extension(factors, index):
-    """Return two more factors beyond the one of some, falling, that is chosen; none if it is inside.
+    """Return two more factors beyond the one that is chosen; none if it is inside.
 
     Parameters
     ----------

@@ -44,9 +44,9 @@ class RegularizationPath(DelegatingEstimator):
     With `cv` lam is chosen instead. In each fold the estimator is fitted at four times, twice,
     once, a half and a quarter of its lam: its default for the data of the fold or, if it sets lam,
     the corresponding multiple of that default. The largest lam comes first, and each fit continues
-    from the last one. Where the largest or the smallest is the one to choose, two more lam beyond it
-    are tried, at most twice. Among all lam that may be as good as the best by their mean scores, the one
-    nearest to the default is chosen, which is the default unless another is clearly better.
+    from the last one. Where the largest or the smallest is the one to choose, two more lam beyond
+    it are tried, at most twice. Among all lam that may be as good as the best by their mean scores,
+    the one nearest to the default is chosen, which is the default unless another is clearly better.
 
     Parameters
     ----------
@@ -239,8 +239,8 @@ class RegularizationPath(DelegatingEstimator):
         if index in (0, len(lams) - 1):
             warnings.warn(
                 f"the best lam is the {'largest' if index == 0 else 'smallest'} that was tried, "
-                f"{lams[index]:.3g}, {lams[index] / lams[default]:.3g} times the default: set lam of "
-                "the estimator near to it and choose again",
+                f"{lams[index]:.3g}, {lams[index] / lams[default]:.3g} times the default: set lam "
+                "of the estimator near to it and choose again",
                 stacklevel=3,
             )
         lam, folds = float(lams[index]), {"mean": means, "std": scores.std(axis=0)}

@@ -7,8 +7,8 @@ from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.rankings.swapped_pairs cimport SwappedPairs
 
-# Sets of so few rows are sorted as fast as they are scored; of pairs passes in random order, without
-# steps between stored planes, take half the time.
+# Sets of so few rows are sorted as fast as they are scored; of pairs passes in random order,
+# without steps between stored planes, take half the time.
 cdef enum:
     FEW_ROWS = 8
 

@@ -473,8 +473,8 @@ cdef class ProjectionUpdate(BCFWUpdate):
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
     grows by c (<d, s> - kappa / 2 ||d||^2) if the mix changes by d: its maximum is the projection
-    of alpha + s / kappa onto the simplex; where labellings are sets of wrong states, onto the part of
-    it in which none of these has more than its weight.
+    of alpha + s / kappa onto the simplex; where labellings are sets of wrong states, onto the part
+    of it in which none of these has more than its weight.
 
     With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
     weights which are all free.

@@ -31,7 +31,7 @@ from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array
-from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
+from sskit.inputs.weights import check_sample_weight, class_factors, cost_table, counted_weight
 from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel
 
@@ -328,9 +328,9 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
-        repeated = None if weight is None else np.repeat(weight, stacked.lengths)
+        counted = counted_weight(weight, stacked.lengths)
         statistics = {
-            "labels": Labels.of(classes, codes >> 1, repeated),
+            "labels": Labels.of(classes, codes >> 1, counted),
             "form": form,
             "max_lengths": lengths_by_label(classes, codes),
             "longest": int(stacked.lengths.max()),

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from sskit._optional import optional
@@ -24,7 +23,7 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
-from sskit.inputs.weights import check_sample_weight, check_token_weight
+from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
 
@@ -59,8 +58,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             known = self._allowed(known, data.offsets)
         # refuses features that are too large, whatever lam
         scale, statistics = self._statistics(X, data, edges, weight)
-        repeated = None if weight is None else np.repeat(weight, data.lengths)
-        statistics = known.statistics(repeated) | statistics
+        statistics = known.statistics(counted_weight(weight, data.lengths)) | statistics
         given = weight, columns, scale, statistics, token_weight, edges
         return TrainingData(data, known, *given)
 

@@ -8,6 +8,7 @@ from sskit.inputs.ragged import items_of
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
+LEAST = 1e-12
 
 
 def check_sample_weight(sample_weight, n_samples, part=False):
@@ -79,6 +80,27 @@ def check_token_weight(token_weight, lengths, noun="token"):
     if not weight.any():
         raise ValueError(f"token_weight is zero for all {noun}s")
     return weight
+
+
+def counted_weight(weight, lengths):
+    """Return how often tokens count in the frequencies of labels, by the weights of their samples.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,) or None
+        Weights of the samples.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens.
+
+    Returns
+    -------
+    counted : ndarray of shape (N,) or None
+        Next to nothing where the weight is zero, so that labels of such samples alone occur; None
+        for once each.
+    """
+    if weight is None:
+        return None
+    return np.repeat(np.maximum(weight, LEAST * weight.max(initial=0.0)), lengths)
 
 
 def check_total(largest, total):

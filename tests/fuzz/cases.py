@@ -48,7 +48,9 @@ QUERIES = [
 HARMLESS = (
     r".*(stopped after|path ends|end early|column-vector y|feature names|found no labelling"
     r"|least populated class|training graphs score more than|converting a masked element"
-    r"|none of which is in y|keys that are no labels|of the squared norm|stopped before)"
+    r"|none of which is in y|keys that are no labels|of the squared norm|stopped before"
+    r"|has learned next to nothing|samples add up to|the best lam is the"
+    r"|of the squared differences of rows)"
 )
 # scikit-learn casts targets and multiplies weights before it checks them
 THEIRS = r"sklearn\.(utils\.(multiclass|sparsefuncs|extmath)|preprocessing|externals)"

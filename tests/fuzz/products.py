@@ -217,6 +217,7 @@ def run_problem(seed, number, findings, n_ways=20):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", ".*(has learned next to nothing|samples add up to)")
         warnings.filterwarnings("ignore", message=".*training graphs score more than")
         intervals = []
         for _ in range(n_ways):

@@ -314,7 +314,7 @@ class ColumnSums:
             divided = self.largest if always or not normalised else 0.0
             others = 1.0 / np.where((self.largest > 0) & (divided > 0), divided, 1.0)
             factor = np.where(dense, factor, others)
-            norm += float(moment[~dense] @ np.square(factor[~dense]))
+            norm += float(np.square(np.sqrt(moment[~dense]) * factor[~dense]).sum())
         shift = np.where(dense, self.mean, 0.0) if centred and dense.any() else None
         return Columns(shift, factor, norm, self)
 

@@ -35,7 +35,7 @@ class WithinColumns:
         square = np.square(sums.mean) + (sums.squares / sums.weight if sums.weight else 0.0)
         within, varies = scales(variance, square * np.square(sums.n_rows * EPSILON))
         factor = np.where(sums.dense(), within, columns.factor)
-        norm = float(variance[varies] @ np.square(factor[varies]))
+        norm = float(np.square(np.sqrt(variance[varies]) * factor[varies]).sum())
         return replace(columns, factor=factor, norm=norm, sums=self)
 
 

@@ -32,7 +32,8 @@ NONE = {"n_workers": 0, "processes": False, "protocol": "tcp", **LOCAL}
 
 def model(lam, **options):
     options = {"tol": 1e-3, "max_iter": 5000, **options}
-    return StructSVMClassifier(lam=lam, standardize=False, random_state=0, **options)
+    as_checked = {"standardize": False, "surrogate": "crammer_singer"}
+    return StructSVMClassifier(lam=lam, **as_checked, random_state=0, **options)
 
 
 @cache

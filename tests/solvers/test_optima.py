@@ -106,9 +106,10 @@ def fit_both(X, y, lam, tol):
         C=1.0 / (lam * len(X)), multi_class="crammer_singer", fit_intercept=False, tol=1e-6,
         max_iter=20_000, random_state=0,
     ).fit(X, y)  # fmt: skip
-    model = StructSVMClassifier(
-        lam=lam, fit_intercept=False, standardize=False, tol=tol, max_iter=10_000, random_state=0
-    ).fit(X, y)
+    as_theirs = {"surrogate": "crammer_singer", "fit_intercept": False, "standardize": False}
+    model = StructSVMClassifier(lam=lam, **as_theirs, tol=tol, max_iter=10_000, random_state=0).fit(
+        X, y
+    )
     ours, optimum = (crammer_singer(X, y, fit.coef_, lam) for fit in (model, peer))
     assert model.primal_objective_ == pytest.approx(ours, abs=1e-10)
     # P(0) is 1: the tolerance is absolute

@@ -19,7 +19,13 @@ from sskit.dask._workers import Workers
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
-from sskit.estimators.base.outcome import PassReporter, WarmStart, fitted_attributes, warn_of_end
+from sskit.estimators.base.outcome import (
+    PassReporter,
+    WarmStart,
+    fitted_attributes,
+    report_choices,
+    warn_of_end,
+)
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
@@ -205,6 +211,7 @@ class Distributed(DelegatingEstimator):
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
+            report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             hidden = getattr(summary, "n_hidden", 0)
             if hidden:

@@ -75,6 +75,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
     label_weight: object = parameter(None, "array-like", None)
     fit_intercept: bool = parameter(True, "boolean")
     _n_asked = 200
+    _rule_of_lam = "R^2 / (10 n c), c the mean cost of a label"
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -164,7 +165,11 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(summary.n_labels)
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(summary.scale, cost)
-        return TrainingTask(problem, lam, to_attributes)
+        return TrainingTask(problem, lam, to_attributes, chosen=self._chosen(model))
+
+    def _chosen(self, model):
+        """Return what a fit chose of the dependence of labels on each other, as phrases."""
+        return ()
 
     @property
     def _model(self):
@@ -412,7 +417,8 @@ class MultilabelPairwise(LabelSetClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
@@ -518,6 +524,14 @@ class MultilabelPairwise(LabelSetClassifier):
             return SOLVERS["gdmm"]()
         return chosen
 
+    def _chosen(self, model):
+        """Return which pairs of labels a fit took, and how it searches for sets, as phrases."""
+        if not isinstance(self.edges, str) or self.inference != "auto":
+            return ()
+        n_labels, n_pairs = model.n_labels, len(model.ends)
+        pairs = f"edges={self.edges!r}: {n_pairs} pairs of {n_labels} labels"
+        return pairs, f"inference={model.inference!r}"
+
     def _structure(self, model):
         """Return fitted attributes of the dependence of labels on each other."""
         none = {} if len(model.ends) else {"pairwise_": np.empty(0)}
@@ -615,7 +629,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 

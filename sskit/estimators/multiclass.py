@@ -165,7 +165,8 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
@@ -379,7 +380,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
             problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)
             task = problem, default_lam(summary)
             of_kernel = {"kernel": kernel, "X": data, "labels": labels}
-            further = {"certifiable": kernel.definite}
+            further = {"certifiable": kernel.definite, "rule": "1 / n"}
         else:
             given = self.n_components, classes, len(labels), "rows", "n_components"
             states, of_kernel, further = resolve_states(*given), {}, {}
@@ -395,6 +396,10 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
                 and not states.hidden
                 and self.rescaling == "margin"
             )
+            if self.surrogate == "auto" and n_scores > 2:
+                name = "weston_watkins" if sums else "crammer_singer"
+                counted = "components" if states.hidden else "classes"
+                further["chosen"] = (f"surrogate={name!r} ({n_scores} {counted})",)
             model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
             task = model.bind(data, truth, block_weight, table), scaled_lam(summary)
             if states.hidden:

@@ -166,7 +166,8 @@ class PartsModel(StructuredEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the clusters and of the order of the training pairs.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
@@ -267,6 +268,7 @@ class PartsModel(StructuredEstimator):
 
     _summary_class = PoseSummary
     _weighs_by_label = False
+    _rule_of_lam = "10 / n, or 1 / n of raw scores"
     _type_of_estimator = "pose_estimator"
     parents: object = parameter(REQUIRED, "array-like", positional=True)
     lam: float | None = parameter(None, POSITIVE, None)

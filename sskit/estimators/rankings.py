@@ -117,7 +117,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the sets.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
@@ -189,6 +190,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
     _measure = "squared differences of rows within groups"
+    _rule_of_lam = "R^2 / (10 n), of differences within groups"
     _summary_class = RowSetSummary
 
     @with_callbacks

@@ -103,7 +103,8 @@ class StructuredSVM(OnlineEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
-        1 shows a bar with the gap and the time left, if rich is installed and there is a terminal
+        From 1 on a line says what the fit chose where parameters leave it the choice, and why. 1
+        shows a bar with the gap and the time left, if rich is installed and there is a terminal
         or a notebook; else, and from 2 on, a line for every exact pass, with the gap, and one a
         second in between: printed, or logged by "sskit" at level INFO if that is shown.
 
@@ -186,6 +187,7 @@ class StructuredSVM(OnlineEstimator):
 
     _summary_class = StructureSummary
     _weighs_by_label = False
+    _rule_of_lam = "1 / n"
     _type_of_estimator = "structured_classifier"
     model: object = parameter(
         REQUIRED,

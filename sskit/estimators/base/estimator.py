@@ -18,10 +18,12 @@ from sskit.estimators.base.columns import warn_of_column
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
+    OF_SOLVER,
     CallbackSupportMixin,
     PassReporter,
     WarmStart,
     fitted_attributes,
+    report_choices,
     warn_of_end,
     warn_of_little,
 )
@@ -53,8 +55,6 @@ ALIASES = {
     "ssg": "subgradient",
     "one_slack": "cutting_plane",
 }
-# Parameters of some solvers.
-OF_SOLVER = "steps", "sampling", "cache"
 # When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with
 # how many weights, or how many for each label of the data: the sums of more take longer than all
 # oracles.
@@ -90,6 +90,10 @@ class TrainingTask(NamedTuple):
         Bounds on the weights in the user's units, which rounding must not exceed, or None.
     unscaled : callable
         Then it returns the problem of the features as they are.
+    chosen : tuple of str
+        What parameters left to the fit, and why, beside lam, columns and solver.
+    rule : str
+        How the default lam is made, if not by the rule of the class.
     """
 
     problem: object
@@ -100,6 +104,13 @@ class TrainingTask(NamedTuple):
     columns: object = None
     box: tuple | None = None
     unscaled: object = None
+    chosen: tuple = ()
+    rule: str = ""
+
+    @property
+    def scalable(self):
+        """Whether columns may be scaled: not in the space of a kernel."""
+        return "feature_scale_" in self.to_attributes.shared
 
     @property
     def layout(self):
@@ -170,6 +181,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
+    _rule_of_lam = "R^2 / (4 n)"  # the default, for who asks what a fit chose
     _cure = "A smaller lam may help, or columns of X of about the same size."
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
@@ -441,6 +453,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
+        report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):

@@ -1,4 +1,4 @@
-"""The outcome of a fit: its attributes, warnings, and the state for a warm start."""
+"""What comes of a fit: what it chose, its attributes, warnings, the state for a warm start."""
 
 import warnings
 from copy import copy
@@ -11,13 +11,70 @@ from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
 from sskit.core.fingerprint import Fingerprint
+from sskit.solvers.common.progress import report
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
 
+# Parameters of some solvers, which estimators have too.
+OF_SOLVER = "steps", "sampling", "cache"
 # An objective that is less than this fraction below that of w = 0 is hardly below it.
 LITTLE = 0.02
 # Of fewer training samples one answer to all of them means little.
 FEW_SAMPLES = 20
+
+
+def report_choices(estimator, task, solver, lam):
+    """Log or print what a fit has chosen where its parameters do not say, if it is verbose.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        The estimator.
+    task : TrainingTask
+        Says how columns are scaled, and what its binding chose; perhaps without the problem.
+    solver : Solver
+        The solver, with every "auto" replaced.
+    lam : float
+        Regularisation strength.
+    """
+    if not estimator.verbose:
+        return
+    phrases, problem = [], task.problem
+    if estimator.lam is None:
+        phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")
+    if isinstance(getattr(estimator, "standardize", None), str) and task.scalable:
+        phrases.append(scaling(task.columns))
+    phrases += task.chosen
+    if estimator._asks_for_no_solver():
+        options = {name: value for name, value in solver.get_params().items() if name in OF_SOLVER}
+        named = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        n = None if problem is None else problem.n_blocks
+        why = "" if n is None else f" ({n} training pair{'s' * (n != 1)})"
+        phrases.append(f"solver={type(solver).__name__}({named}){why}")
+    if phrases:
+        report(f"{type(estimator).__name__}: {', '.join(phrases)}", estimator.verbose)
+
+
+def scaling(columns):
+    """Return how columns of features are scaled, and why.
+
+    Parameters
+    ----------
+    columns : Columns or None
+        None where they are not.
+
+    Returns
+    -------
+    phrase : str
+        Such as "13 columns scaled, 12 of them centred (at least half of each stored)".
+    """
+    if columns is None:
+        return "columns as they are (sparse rows of equal norms)"
+    n_scaled = len(columns.factor)
+    n_centred = 0 if columns.shift is None else int(np.count_nonzero(columns.shift))
+    if n_centred == 0:
+        return f"{n_scaled} columns scaled, none centred"
+    return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
 def fitted_attributes(solution, solver, task, lam):

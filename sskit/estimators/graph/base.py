@@ -68,6 +68,7 @@ class GraphEstimator(StructuredEstimator):
 
     _summary_class = GraphSummary
     _type_of_estimator = "graph_labeller"
+    _rule_of_lam = "4 R^2 / n, times the mean number of nodes if the loss is a fraction"
     _with_kinds = False  # may nodes have kinds?
     n_states_per_label, allowed_pairs = 1, None  # where they are no parameters
     loss: object = parameter("hamming_sum", *LOSSES)

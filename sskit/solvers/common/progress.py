@@ -13,6 +13,18 @@ logger = logging.getLogger("sskit")
 EVERY = 1.0
 
 
+def logged(line, verbose):
+    """Log a line, at level INFO if the user asked for it; return whether it need not be printed."""
+    logger.log(logging.INFO if verbose else logging.DEBUG, "%s", line)
+    return not verbose or (logger.hasHandlers() and logger.isEnabledFor(logging.INFO))
+
+
+def report(line, verbose):
+    """Log a line, or print it where the user asked for it and the log does not show it."""
+    if not logged(line, verbose):
+        print(line, flush=True)
+
+
 class Progress:
     """Reports of a fit: of each exact pass, and one a second of the passes in between.
 
@@ -97,9 +109,8 @@ class Progress:
         self.last = time.perf_counter()
         numbers = f"{numbers}, " if numbers else ""
         line = f"{self.name}: pass {n_iter}, {numbers}{self.seconds:.1f} s"
-        if not self.verbose or (logger.hasHandlers() and logger.isEnabledFor(logging.INFO)):
-            logger.log(logging.INFO if self.verbose else logging.DEBUG, "%s", line)
-        elif self.verbose > 1 or not self.draws(n_iter, fraction):
+        shown = logged(line, self.verbose)
+        if not shown and (self.verbose > 1 or not self.draws(n_iter, fraction)):
             print(line, flush=True)
 
     def draws(self, n_iter, fraction):

@@ -1,0 +1,66 @@
+"""A verbose fit says what it chose where parameters leave it the choice, and no more."""
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.fits import FITS
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_multilabel_classification
+
+from sskit import MultilabelPairwise, StructSVMClassifier
+from sskit.estimators.base.estimator import StructuredEstimator
+
+
+def said(caplog, estimator, X, y):
+    """The first line of a fit, and the fitted model."""
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="sskit"):
+        model = clone(estimator).set_params(verbose=1, random_state=0).fit(X, y)
+    lines = [record.getMessage() for record in caplog.records if record.name == "sskit"]
+    return lines[0], model
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", list(FITS))
+def test_every_fit_says_what_it_chose(name, caplog):
+    estimator = FITS[name].estimator
+    if not isinstance(estimator, StructuredEstimator):
+        pytest.skip("not a fit of its own")
+    line, model = said(caplog, clone(estimator).set_params(lam=None), *FITS[name].data())
+    assert line.startswith(f"{type(model).__name__}: lam={model.lam_:.4g} (")
+    if model._asks_for_no_solver():
+        assert f"solver={type(model.solver_).__name__}(" in line
+    lines = said(caplog, clone(estimator).set_params(lam=0.1, solver="bcfw"), *FITS[name].data())
+    assert "lam=" not in lines[0] and "solver=" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "form", "parts"),
+    [
+        ({}, np.asarray, ["4 columns scaled, 4 of them centred", "'weston_watkins' (3 classes)"]),
+        ({}, sp.csr_array, ["4 columns scaled, 4 of them centred"]),
+        ({"fit_intercept": False}, np.asarray, ["4 columns scaled, none centred"]),
+        ({"n_components": 2}, np.asarray, ["'crammer_singer' (6 components)"]),
+        ({"kernel": "rbf"}, np.asarray, ["(1 / n), solver"]),
+    ],
+)
+def test_rows(given, form, parts, caplog):
+    X, y = load_iris(return_X_y=True)
+    line, _ = said(caplog, StructSVMClassifier(**given), form(X), y)
+    assert all(part in line for part in parts)
+
+
+def test_rows_of_equal_norms_stay(caplog):
+    X = sp.csr_array(np.eye(9)[np.arange(60) % 9])
+    line, _ = said(caplog, StructSVMClassifier(), X, np.arange(60) % 3)
+    assert "columns as they are (sparse rows of equal norms)" in line
+
+
+def test_sets_name_pairs_and_search(caplog):
+    X, Y = make_multilabel_classification(60, n_classes=5, random_state=0)
+    line, _ = said(caplog, MultilabelPairwise(), X, Y)
+    assert "edges='auto': 10 pairs of 5 labels, inference='exhaustive'" in line
+    line, _ = said(caplog, MultilabelPairwise(edges=None), X, Y)
+    assert "pairs of" not in line

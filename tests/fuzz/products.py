@@ -3,18 +3,22 @@
 A problem is a fit of `helpers.fits` with further options drawn from the tables here, where a new
 option joins by an entry; then ways to solve it are drawn. Every certificate says that the optimum
 lies between a dual and a primal objective: if the largest of the dual ones is above the smallest
-of the primal ones, one of them lies.
+of the primal ones, one of them lies. The data of a problem are stated in several ways, which must
+not matter: storage, order, weights or repetitions, units and offsets of columns that are scaled.
 """
 
 import collections
 import inspect
 import re
+import tempfile
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from helpers.fits import FITS
+import pandas as pd
+import scipy.sparse as sp
+from helpers.fits import FITS, of_features
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,6 +33,7 @@ from sskit import (
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
+    StructuredSVM,
     TreeTagger,
 )
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
@@ -79,10 +84,42 @@ WAYS = {
     "max_iter": [300, 1, 7, 50],
     "n_jobs": [None, 2],
     "start": [None, None, "lam", "tol", "samples", "weights"],
+}
+
+
+def mapped(matrix):
+    """The same matrix in a file that is mapped into memory."""
+    with tempfile.TemporaryFile() as file:  # the map keeps it
+        out = np.memmap(file, matrix.dtype, "w+", shape=matrix.shape)
+    out[...] = matrix
+    return out
+
+
+def listed(matrix):
+    """A matrix as lists of numbers; one without rows would lose its columns."""
+    return matrix.tolist() if len(matrix) else matrix
+
+
+STORAGE = {
+    "as given": lambda matrix: matrix,
+    "CSR": sp.csr_array,
+    "CSC": sp.csc_matrix,
+    "Fortran": np.asfortranarray,
+    "mapped": mapped,
+    "frame": lambda matrix: pd.DataFrame(matrix, columns=map("x{}".format, range(matrix.shape[1]))),
+    "lists": listed,
+}
+# How the data of the same problem are stated.
+STATEMENTS = {
     "copies": [False, False, True],
+    "order": [False, True],
+    "storage": ["as given", *STORAGE],
+    "units": [False, True],
+    "class_weight": [True, False],
 }
 # What the problem is: of all estimators, and what some have of their own.
-PROBLEMS = {"lam": [0.1, 1e-3, 1e-2, 1.0, 10.0], "rescaling": ["margin", "margin", "slack"]}
+PROBLEMS = {"lam": [0.1, 1e-3, 1e-2, 1.0, 10.0, None],
+ "rescaling": ["margin", "margin", "slack"]}  # fmt: skip
 WEIGHTS = [None, "any", "whole", "zero"]
 BOUNDS = {"bounds": [None, None, (-0.2, 0.3), (0.0, None), {"coef": (-0.1, 0.5)}]}
 TOKENS = {"loss": ["hamming_sum", "hamming"], "class_weight": [None, None, "balanced"]}
@@ -90,7 +127,8 @@ NODES = {"loss": ["hamming_sum", "hamming", "balanced"]}
 LABELS = {"loss": ["hamming_sum", "hamming"], "fit_intercept": [True, False],
  "label_weight": [None, np.array([1.0, 2.0, 0.5, 1.0])]}  # fmt: skip
 OWN = {
-    StructSVMClassifier: {"fit_intercept": [True, False], "class_weight": [None, "balanced"]},
+    StructSVMClassifier: {"fit_intercept": [True, False], "class_weight": [None, "balanced"],
+     "surrogate": ["auto", "weston_watkins", "crammer_singer"]},
     SequenceTagger: TOKENS,
     SegmentTagger: {"class_weight": [None, "balanced"], "first_last": [True, False]},
     TreeTagger: TOKENS,
@@ -106,7 +144,7 @@ OWN = {
 REFUSALS = (
     r"cannot be combined with",
     r"cannot solve problems with (bounds|a prior)",
-    r"prior\[.* must be numbers of shape",  # a part of the samples lacks labels
+    r"prior(\[.*)? must be numbers of shape",  # a part of the samples lacks labels
     r"has no meaning with",
     r"needs a model that is a sum over nodes and edges",
     r"method='afw' is for nodes and edges of many states",
@@ -130,12 +168,60 @@ class Problem:
     whole: bool = False
     unit: float = 1.0
 
-    def stated(self, copies=False):
-        """A new estimator with its data, with copies in place of whole weights if asked."""
-        if not (copies and self.whole):
-            return clone(self.estimator), self.X, self.y, self.weight
-        order = np.repeat(np.arange(len(self.weight)), self.weight.astype(int))
-        return clone(self.estimator), take(self.X, order), take(self.y, order), None
+    def stated(self, copies=False, order=None, storage="as given", units=None, class_weight=True):
+        """A new estimator with its data.
+
+        Parameters
+        ----------
+        copies : bool
+            Whether there are copies in place of whole weights.
+        order : Generator or None
+            Draws the order of the samples.
+        storage : str
+            How features are stored.
+        units : Generator or None
+            Draws units and offsets of the columns, if they are scaled.
+        class_weight : bool
+            Whether classes have weights, or else rows have them.
+        """
+        estimator, X, y, weight = clone(self.estimator), self.X, self.y, self.weight
+        if (
+            not class_weight
+            and isinstance(estimator, StructSVMClassifier)
+            and estimator.class_weight
+        ):
+            estimator.set_params(class_weight=None)
+            codes = np.unique(y, return_inverse=True)[1]
+            counts = np.bincount(codes, weight)
+            factors = counts.sum() / (np.count_nonzero(counts) * np.where(counts, counts, 1.0))
+            weight = factors[codes] * (1.0 if weight is None else weight)
+        elif copies and self.whole:
+            chosen = np.repeat(np.arange(len(weight)), weight.astype(int))
+            X, y, weight = take(X, chosen), take(y, chosen), None
+        if order is not None:
+            chosen = order.permutation(len(y))
+            X, y = take(X, chosen), take(y, chosen)
+            weight = weight if weight is None else weight[chosen]
+        if units is not None and self.scales():
+            factors = 10.0 ** units.integers(-3, 4, X.shape[1])
+            offsets = units.integers(-9, 9, X.shape[1]) if estimator.fit_intercept else 0.0
+            X = (X + offsets) * factors
+        return estimator, self.stored(X, storage), y, weight
+
+    def scales(self):
+        """Whether units and offsets of columns are without effect."""
+        asked = (getattr(self.estimator, name, None) for name in ("prior", "bounds"))
+        return (
+            getattr(self.estimator, "standardize", False) is not False
+            and getattr(self.estimator, "kernel", "linear") == "linear"
+            and all(value is None for value in asked)
+        )
+
+    def stored(self, X, storage):
+        """The same features, stored otherwise, where there are such."""
+        if isinstance(self.estimator, (PartsModel, StructuredSVM)):
+            return X
+        return of_features(X, STORAGE[storage])
 
 
 class Interval(NamedTuple):
@@ -186,24 +272,22 @@ def draw(rng, name):
     if not fit.bounded and getattr(estimator, "kernel", "linear") == "linear":
         table = table | BOUNDS
     usual = inspect.signature(kind).parameters
+    if "standardize" in usual and not fit.bounded and estimator.prior is None:
+        table = table | {"standardize": ["auto", True, False]}
     table = {key: values for key, values in table.items() if is_usual(estimator, usual[key])}
     given = choose(rng, table)
     if kind is PartsModel:
         given["means"] = np.random.default_rng(0).normal(size=(3, 2, 2))
-    if "standardize" in usual:
-        given["standardize"] = False  # objectives are of columns as they are
     estimator.set_params(**given)
     weights, n = pick(rng, WEIGHTS), len(y)
-    # copies would be counted again by what is made of the labels, or by clusters
-    made = {str(getattr(estimator, key, None)) for key in ("class_weight", "loss", "edges")}
-    whole = weights == "whole" and not made & {"balanced", "tree"}
     weight = {
         None: None,
         "any": rng.uniform(0.1, 3.0, size=n),
         "whole": rng.integers(1, 4, size=n).astype(float),
         "zero": np.where(np.arange(n) == n - 1, 0.0, 1.0),
     }[weights]
-    return Problem(f"{name}: {given}, weights: {weights}", estimator, X, y, weight, whole)
+    told = f"{name}: {given}, weights: {weights}"
+    return Problem(told, estimator, X, y, weight, weights == "whole")
 
 
 # ---- fits --------------------------------------------------------------------------------
@@ -276,16 +360,18 @@ def make_rescaling(rng, estimator):
 
 def solve(rng, problem, findings, story):
     """Fit one way; return the interval, and its history's, if they are certified."""
-    way = choose(rng, WAYS)
-    estimator, X, y, weight = problem.stated(way["copies"])
+    way, told = choose(rng, WAYS), choose(rng, STATEMENTS)
+    drawn = {name: rng if told[name] else None for name in ("order", "units")}
+    estimator, X, y, weight = problem.stated(**told | drawn)
     given = make_solver(rng) | make_rescaling(rng, estimator)
     given |= {name: way[name] for name in ("tol", "max_iter", "n_jobs")}
     estimator.set_params(**given, random_state=int(rng.integers(100)))
-    story += [f"{type(estimator).__name__}({given})", str(way)]
+    story += [f"{type(estimator).__name__}({given})", str(way), str(told)]
     if way["start"] is not None:
         begin(rng, estimator, way["start"], X, y, weight)
     estimator.fit(X, y, sample_weight=weight)
     findings.n_fits += 1
+    check_answers(rng, problem, estimator, X, told["storage"])
     if not estimator.certified_:
         return []
     findings.n_certified += 1
@@ -300,10 +386,25 @@ def solve(rng, problem, findings, story):
     return intervals
 
 
+def check_answers(rng, problem, model, X, storage):
+    """However features are stored, and whatever the number of threads, answers are the same."""
+    if storage != "as given" or isinstance(problem.estimator, StructuredSVM):
+        return
+    answers = model.predict(X)
+    again = model.set_params(n_jobs=pick(rng, [None, 2, 50])).predict(
+        problem.stored(X, pick(rng, [name for name in STORAGE if name != "frame"]))
+    )
+    for one, other in zip(answers, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def with_prior(rng, problem, findings, story):
     estimator, X, y, weight = problem.stated()
-    prior = rng.normal(size=estimator._make_task(X, y, weight).layout.n_weights)
-    unit = problem.unit * (1.0 + estimator.lam * float(prior @ prior))
+    task = estimator._make_task(X, y, weight)
+    prior = rng.normal(size=task.layout.n_weights)
+    scaled = task.from_user(prior)
+    lam = task.default_lam if estimator.lam is None else estimator.lam
+    unit = problem.unit * (1.0 + lam * float(scaled @ scaled))
     return replace(problem, estimator=estimator.set_params(prior=prior), unit=unit)
 
 
@@ -314,7 +415,7 @@ def begin(rng, estimator, start, X, y, weight):
     lam, tol, n = estimator.lam, estimator.tol, len(y)
     kept = n - 2 if start == "samples" else n
     if start == "lam":
-        estimator.set_params(lam=lam * 10.0 ** rng.uniform(-2, 2))
+        estimator.set_params(lam=(lam or 0.1) * 10.0 ** rng.uniform(-2, 2))
     elif start == "tol":
         estimator.set_params(tol=0.5)
     changed = weight if weight is None else weight[:kept]

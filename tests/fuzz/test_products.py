@@ -1,10 +1,12 @@
-"""Random products of features: certificates of one problem agree."""
+"""Random products of features: certificates of one problem agree, however it is stated."""
 
 import contextlib
 import os
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from helpers.fits import FITS
 
 from fuzz.products import (
     NAMES,
@@ -13,12 +15,14 @@ from fuzz.products import (
     Findings,
     Interval,
     Problem,
+    attempt,
     compare,
     draw,
     run_problem,
     solve,
 )
 from sskit import StructSVMClassifier
+from sskit.estimators.base.columns import ColumnSums
 
 N_PROBLEMS = int(os.environ.get("SSKIT_FUZZ", "16000")) // 200
 SEED = int(os.environ.get("SSKIT_SEED", "1"))
@@ -88,3 +92,25 @@ def test_wrong_certificates_are_found(monkeypatch):
         for seed in range(20):
             with contextlib.suppress(ValueError):  # what the table knows to be refused
                 solve(np.random.default_rng(seed), classes(), Findings(), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("weights", lambda of, X, weight, room: of(X, None, room)),
+        ("storage", lambda of, X, weight, room: of(np.eye(3) if sp.issparse(X) else X, None, room)),
+        ("units", lambda of, X, weight, room: of(X / X[0, 0], weight, room)),
+    ],
+)
+def test_laws_that_do_not_hold_are_found(name, wrong, monkeypatch):
+    of = ColumnSums.of
+    monkeypatch.setattr(ColumnSums, "of", lambda X, weight, room: wrong(of, X, weight, room))
+    X, y = FITS["rows"].data()
+    weight = np.where(np.arange(len(y)) < 4, 50.0, 1.0)
+    model = StructSVMClassifier(lam=0.1, random_state=0)
+    problem = Problem("rows", model, X * [1, 9, 1], y, weight, whole=True)
+    findings, intervals = Findings(), []
+    for seed in range(40):
+        intervals += attempt(solve, np.random.default_rng(seed), problem, findings, name)
+    compare(intervals, problem, findings, name)
+    assert any("the optimum is" in fault for fault in findings.faults)

@@ -88,6 +88,12 @@ class WeightLayout:
             for name, part in self.slices.items()
         }
 
+    def of_features(self, w):
+        """Return the blocks of a flat vector with a column for each feature, as views, a list."""
+        blocks = self.split(w)
+        axes = {name: AXES.get((f"{name}_", len(shape))) for name, shape in self.shapes.items()}
+        return [blocks[name] for name in blocks if axes[name] and axes[name][1][-1] == FEATURE]
+
     def join(self, blocks):
         """Return the flat vector of named blocks, the inverse of `split`.
 

@@ -24,6 +24,8 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
+# Fewer columns have weights that stay in the cache of a processor in any order.
+MANY_COLUMNS = 4096
 # A bound on the intercept does not bind if it is so many times larger than the means of the
 # columns, which centring adds up in it.
 FAR = 1e6
@@ -31,36 +33,40 @@ FAR = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """How columns are centred and scaled: x becomes (x - shift) factor.
+    """How columns are centred, scaled and renumbered: x becomes (x - shift) factor.
 
     Attributes
     ----------
     shift : ndarray of shape (n_features,) or None
         Weighted means; None where columns are not centred.
-    factor : ndarray of shape (n_features,)
-        Positive.
+    factor : ndarray of shape (n_features,) or None
+        Positive; None where columns are not scaled.
     norm : float, default=0.0
         The mean squared norm of a row once its columns are scaled.
     sums : ColumnSums, default=None
         From which this follows; None of factors that are no scales of columns.
+    rank : ndarray of shape (n_features,), int32, default=None
+        The new number of each column, see `ranks`; None where columns stay where they are.
     """
 
-    shift: np.ndarray | None
-    factor: np.ndarray
+    shift: np.ndarray | None = None
+    factor: np.ndarray | None = None
     norm: float = 0.0
     sums: object = None
+    rank: np.ndarray | None = None
 
     def __eq__(self, other):
         if not isinstance(other, Columns):
             return NotImplemented
-        return np.array_equal(self.factor, other.factor) and np.array_equal(self.shift, other.shift)
+        parts = "factor", "shift", "rank"
+        return all(np.array_equal(getattr(self, part), getattr(other, part)) for part in parts)
 
     def alone(self):
         """Return these without the sums from which they follow, as they are saved."""
         return replace(self, sums=None)
 
     def applied(self, X):
-        """Return a matrix with its columns centred and scaled.
+        """Return a matrix with its columns centred, scaled and renumbered.
 
         Parameters
         ----------
@@ -78,6 +84,17 @@ class Columns:
         OSError
             If there is no room for the temporary file.
         """
+        if self.factor is not None:
+            X = self._scaled(X)
+        if self.rank is None or not sp.issparse(X):
+            return X
+        # rows are sorted again, for norms and products of rows
+        renumbered = sp.csr_array((X.data.copy(), self.rank[X.indices], X.indptr), shape=X.shape)
+        renumbered.sort_indices()
+        return renumbered
+
+    def _scaled(self, X):
+        """Return a copy of a matrix with its columns centred and scaled."""
         if sp.issparse(X):
             full = np.zeros(X.shape[1], dtype=bool) if self.shift is None else self.shift != 0
             if not full.any():
@@ -113,9 +130,10 @@ class Columns:
 
     def to_user(self, layout, w):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
-        w = np.array(w)
+        w = self._renumbered(layout, w, self.rank)
         blocks = layout.split(w)
-        blocks["coef"] *= self.factor
+        if self.factor is not None:
+            blocks["coef"] *= self.factor
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"] -= blocks["coef"] @ self.shift
         return w
@@ -126,7 +144,16 @@ class Columns:
         blocks = layout.split(w)
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"] += blocks["coef"] @ self.shift
-        blocks["coef"] /= self.factor
+        if self.factor is not None:
+            blocks["coef"] /= self.factor
+        return w if self.rank is None else self._renumbered(layout, w, np.argsort(self.rank))
+
+    def _renumbered(self, layout, w, order):
+        """Return a copy of flat weights, those of features in an order."""
+        w = np.array(w)
+        if order is not None:
+            for block in layout.of_features(w):
+                block[...] = block[:, order]
         return w
 
     def box(self, layout, lower, upper):
@@ -136,12 +163,15 @@ class Columns:
         """
         unit = np.ones(layout.n_weights)
         blocks = layout.split(unit)
-        blocks["coef"][...] = self.factor
+        if self.factor is not None:
+            blocks["coef"][...] = self.factor
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"][...] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             lower, upper = lower / unit, upper / unit
-        return np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
+        box = np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
+        order = None if self.rank is None else np.argsort(self.rank)
+        return tuple(self._renumbered(layout, bound, order) for bound in box)
 
 
 def _mapped_room(dtype, shape):
@@ -317,6 +347,36 @@ class ColumnSums:
             norm += float(np.square(np.sqrt(moment[~dense]) * factor[~dense]).sum())
         shift = np.where(dense, self.mean, 0.0) if centred and dense.any() else None
         return Columns(shift, factor, norm, self)
+
+
+def ranks(features):
+    """Return numbers of columns by how many entries they have, or None where that is of no use.
+
+    Alphabetical columns, as a vectoriser makes them, spread the weights of frequent features over
+    all memory; behind each other they stay in the caches of a processor.
+
+    Parameters
+    ----------
+    features : list of {ndarray, CSR matrix} of shape (n_i, p)
+        Finite.
+
+    Returns
+    -------
+    rank : ndarray of shape (p,), int32, or None
+        From 0, the column with the most entries; of equal ones the first to occur is the first.
+    """
+    if not features or not all(sp.issparse(X) for X in features):
+        return None
+    p = features[0].shape[1]
+    if p < MANY_COLUMNS:
+        return None
+    index = np.concatenate([X.indices for X in features]) if features[1:] else features[0].indices
+    first = np.full(p, len(index))
+    first[index[::-1]] = np.arange(len(index) - 1, -1, -1)  # the last one that is written stays
+    order = np.lexsort((first, -np.bincount(index, minlength=p)))
+    rank = np.empty(p, dtype=np.int32)
+    rank[order] = np.arange(p)
+    return rank
 
 
 def scales(variance, rounding):

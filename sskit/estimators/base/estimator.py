@@ -14,7 +14,7 @@ from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parame
 from sskit._public import PublicMixin
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.columns import warn_of_column
+from sskit.estimators.base.columns import Columns, ranks, warn_of_column
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
@@ -234,7 +234,14 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
             names = getattr(summary, "feature_names", None)
             features = self._compared(checked)
             warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
-        return self._bind_scaled(checked, summary)
+        if getattr(summary, "scale", None) is not None:  # else in a kernel space
+            rank = ranks(matrices(checked.data))
+            if rank is not None:
+                columns = replace(summary.columns or Columns(), rank=rank)
+                summary = replace(summary, columns=columns)
+        task = self._bind_scaled(checked, summary)
+        # else the data as they were given would stay in memory during the fit
+        return task if self.warm_start else task._replace(unscaled=None)
 
     def _summarize(self, checked):
         """Return the summary of checked data, or of a part of them."""

@@ -68,7 +68,7 @@ def scaling(columns):
     phrase : str
         Such as "13 columns scaled, 12 of them centred (at least half of each stored)".
     """
-    if columns is None:
+    if columns is None or columns.factor is None:
         return "columns as they are (sparse rows of equal norms)"
     n_scaled = len(columns.factor)
     n_centred = 0 if columns.shift is None else int(np.count_nonzero(columns.shift))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.fits import FITS, of_features
 from helpers.objectives import bracket
 from helpers.pairwise import every_pair
 from sklearn.base import clone
@@ -23,6 +24,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
+from sskit.estimators.base import columns
 from sskit.estimators.base.columns import ColumnSums
 
 N, P = 64, 5
@@ -314,3 +316,46 @@ def test_no_room_for_the_copy_of_rows_in_a_file(monkeypatch, tmp_path):
     monkeypatch.setattr("os.posix_fallocate", full)
     with pytest.raises(OSError, match=r"takes 2560 bytes, .* TMPDIR .* standardize=False"):
         StructSVMClassifier().fit(mapped, LABELS)
+
+
+def of_coef(model):
+    """The weights of features, by block."""
+    names = [name for name in ("coef_", "first_coef_", "last_coef_") if hasattr(model, name)]
+    return [np.asarray(getattr(model, name)) for name in names]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [name for name in FITS if name not in ("parts", "matchings")])
+def test_renumbered_columns_are_the_users_afterwards(name, monkeypatch):
+    """By frequency, from so many sparse columns on: same optimum, weights, predictions."""
+    X, y = FITS[name].data()
+    first = iter(np.arange(10**6))
+
+    def uneven(rows):
+        kept = [[(next(first) + c) % 5 > c for c in range(rows.shape[1])] for _ in rows]
+        return sp.csr_array(rows * np.reshape(kept, rows.shape))
+
+    X = of_features(X, uneven)
+    model = clone(FITS[name].estimator).set_params(tol=1e-6, max_iter=2000, random_state=0)
+    plain = clone(model).fit(X, y)
+    monkeypatch.setattr(columns, "MANY_COLUMNS", 0)
+    other = clone(model).fit(X, y)
+    assert other.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-3, abs=1e-9)
+    if not hasattr(plain, "kernel_") and plain.certified_:
+        for one, two in zip(of_coef(plain), of_coef(other), strict=True):
+            np.testing.assert_allclose(one, two, atol=0.05 * np.abs(one).max())
+    # a fit that begins where the last one ended knows its columns again, also in another order
+    again = clone(model).set_params(warm_start=True).fit(X, y).fit(X, y)
+    assert again.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-3, abs=1e-9)
+    bounds = getattr(plain, "bounds", None)
+    if bounds is not None:
+        assert all((bounds[0] <= w).all() and (w <= bounds[1]).all() for w in of_coef(other))
+
+
+def test_ranks_are_by_entries_then_by_first_occurrence(monkeypatch):
+    X = sp.csr_array(np.array([[0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 0, 2]]))
+    assert columns.ranks([X]) is None
+    monkeypatch.setattr(columns, "MANY_COLUMNS", 0)
+    assert columns.ranks([X]).tolist() == [2, 3, 0, 1]
+    assert columns.ranks([X[:1], X[1:]]).tolist() == [2, 3, 0, 1]
+    assert columns.ranks([X.toarray()]) is None and columns.ranks([]) is None

@@ -155,3 +155,21 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
     lines = INDICES.splitlines()
     found = [lines[line - 1].strip() for line in check["find_faults"](Path("indices.pyx"))]
     assert found == ["values[-1] = 0", "values[i] = 1", "return names[0]", "return values[i]"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its compiler has other options")
+def test_code_for_other_compilers_is_checked(tmp_path, capsys):
+    main = runpy.run_path(str(ROOT / ".ci" / "check_portable.py"))["main"]
+    place = tmp_path / "build" / "cython-1" / "sskit" / "core"
+    header = tmp_path / "sskit" / "core" / "lanes.hpp"
+    for path in (place, header.parent):
+        path.mkdir(parents=True)
+    header.write_text("#ifdef SSKIT_PORTABLE\nstatic int lanes() { return wide; }\n#endif\n")
+    (place / "lanes.hpp").write_text("")  # of an earlier time
+    (place / "chain.cpp").write_text('#include "lanes.hpp"\n')
+    assert main(tmp_path / "build", tmp_path)
+    assert "chain.cpp" in capsys.readouterr().out
+    header.write_text("static int lanes() { return 8; }\n")
+    assert not main(tmp_path / "build", tmp_path)
+    with pytest.raises(SystemExit, match="no C"):
+        main(tmp_path / "nowhere", tmp_path)

@@ -99,7 +99,6 @@ SSKIT_INLINE double total(const vec& a) {
 }
 typedef vec half_vec;
 SSKIT_INLINE half_vec load_half(const double* p) { return load(p); }
-#undef SSKIT_LANEWISE
 #endif
 #define SSKIT_OPERATORS(op)                                                                      \
     SSKIT_OPERATOR(op)                                                                           \
@@ -110,6 +109,7 @@ SSKIT_OPERATORS(*)
 SSKIT_OPERATORS(/)
 #undef SSKIT_OPERATORS
 #undef SSKIT_OPERATOR
+#undef SSKIT_LANEWISE
 constexpr ptrdiff_t HALF = sizeof(half_vec) / sizeof(double);
 
 SSKIT_INLINE vec constant(double value) {

@@ -67,7 +67,7 @@ SSKIT_INLINE void add(ptrdiff_t n, const double* from, double* to) {
     for (ptrdiff_t c = 0; c < n; c += HALF) store(to + c, load_half(to + c) + load_half(from + c));
 }
 
-SSKIT_INLINE double largest_lane(const half_vec& x) {
+SSKIT_INLINE double largest_of_half(const half_vec& x) {
     double lanes[HALF];
     store(lanes, x);
     for (int n = HALF / 2; n; n /= 2)
@@ -78,7 +78,7 @@ SSKIT_INLINE double largest_lane(const half_vec& x) {
 SSKIT_INLINE double largest(const double* row, ptrdiff_t n) {
     half_vec best = load_half(row);
     for (ptrdiff_t c = HALF; c < n; c += HALF) best = larger(load_half(row + c), best);
-    return largest_lane(best);
+    return largest_of_half(best);
 }
 
 // The first of the largest
@@ -122,7 +122,7 @@ SSKIT_INLINE void to_rows(ptrdiff_t n_states, ptrdiff_t n, const double* table,
         half_vec best = load_half(table) + load_half(value);
         for (ptrdiff_t c = HALF; c < n; c += HALF)
             best = larger(load_half(table + c) + load_half(value + c), best);
-        out[a] = largest_lane(best);
+        out[a] = largest_of_half(best);
     }
 }
 

@@ -6,6 +6,8 @@ import sys
 import warnings
 from types import FunctionType
 
+from sskit._packing import packed, unpacked
+
 # The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
 ADDRESS = "https://sskit-learn.readthedocs.io/en/stable"
 
@@ -65,8 +67,15 @@ class PublicMixin:
         return f"<p>{proven}: duality gap {gap:.3g}{fraction}, after {self.n_iter_} passes.</p>"
 
     def __getstate__(self):
-        """Add the version of the package, for the reader of a file."""
-        return {**super().__getstate__(), "_sskit_version": sys.modules["sskit"].__version__}
+        """Pack large tables and add the version of the package, for the reader of a file."""
+        version = {"_sskit_version": sys.modules["sskit"].__version__}
+        return packed(super().__getstate__()) | version
+
+    def __copy__(self):
+        """Return a shallow copy, without the detour by which files are made."""
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
 
     def __setstate__(self, state):
         """Warn about an object of a later minor version, which may have what this one has not."""
@@ -78,7 +87,8 @@ class PublicMixin:
                 f"version, {here}: its answers may differ",
                 stacklevel=2,
             )
-        super().__setstate__({k: v for k, v in state.items() if k != "_sskit_version"})
+        state = unpacked({k: v for k, v in state.items() if k != "_sskit_version"})
+        super().__setstate__(state)
         # parameters that are newer than the file
         if hasattr(self, "_parameter_constraints"):
             for name, given in inspect.signature(type(self).__init__).parameters.items():

@@ -22,17 +22,19 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any folder may use; they use none, and each other in one place.
+# Modules that any folder may use; they use none, and each other in two places.
 COMMON = {
     "_inside",
     "_labels",
     "_numbers",
     "_optional",
+    "_packing",
     "_parameters",
     "_public",
     "_ready",
     "_tag_schemes",
 }
+OF_COMMON = {("_labels", "_numbers"), ("_public", "_packing")}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py may import all that is below the folder.
@@ -219,7 +221,7 @@ def arrows(package):
         here = folder_of_file(package, path)
         if there == here or name == f"{package.name}.__version__":
             continue
-        if there in COMMON and (here not in COMMON or (here, there) == ("_labels", "_numbers")):
+        if there in COMMON and (here not in COMMON or (here, there) in OF_COMMON):
             continue
         if path.name == "__init__.py" and (here == "__init__" or there.startswith(f"{here}/")):
             continue

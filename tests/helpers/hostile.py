@@ -1,6 +1,7 @@
-"""Saved models with parts that were changed: ``python -m helpers.hostile EVERY NAME...``.
+"""Saved models with parts that were changed: ``python -m helpers.hostile EVERY MANY NAME...``.
 
-Every so many changes are tried, one at a time; a crash ends the process.
+Every so many changes are tried, one at a time; a crash ends the process. Tables of so many numbers
+or names are packed in the files.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import skops.io
 from sklearn.base import clone
 
 from helpers.saved import MODELS, PATHS, answers
+from sskit import _packing
 
 # Records of the course of a fit, which are not read.
 TOLD = ("history_", "cv_results_", "scores_", "times_", "validation_indices_", "random_state")
@@ -143,6 +145,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     signal.signal(signal.SIGALRM, give_up)
-    found = [text for name in sys.argv[2:] for text in findings(name, int(sys.argv[1]))]
+    _packing.MANY, _packing.MOSTLY_ZERO = int(sys.argv[2]), 2.0
+    found = [text for name in sys.argv[3:] for text in findings(name, int(sys.argv[1]))]
     print("\nfindings:", *found, sep="\n")
     sys.exit(bool(found))

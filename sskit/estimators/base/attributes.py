@@ -37,14 +37,13 @@ class BlockAttributes:
     labels: np.ndarray | None = None
 
     def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; blocks become arrays of their own.
+        """Return fitted attributes by name, of flat weights, of which they are parts: not copied.
 
         The weights of one feature stay neighbours, as prediction reads them.
         """
         blocks = self.layout.split(w)
         blocks.pop("values", None)  # of functions at the training rows
-        fitted = {f"{name}_": np.array(block, order="K") for name, block in blocks.items()}
-        fitted |= self.shared
+        fitted = {f"{name}_": block for name, block in blocks.items()} | self.shared
         for name in ("coef_", "dual_coef_", "intercept_") if self.one_score else ():
             if name in fitted:
                 fitted[name] = fitted[name][1:] - fitted[name][:1]

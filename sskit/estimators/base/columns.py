@@ -24,6 +24,7 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
+COLUMNS_AT_ONCE = 1 << 12
 # Fewer columns have weights that stay in the cache of a processor in any order.
 MANY_COLUMNS = 4096
 # A bound on the intercept does not bind if it is so many times larger than the means of the
@@ -150,11 +151,14 @@ class Columns:
 
     def _renumbered(self, layout, w, order):
         """Return a copy of flat weights, those of features in an order."""
-        w = np.array(w)
+        renumbered = np.array(w)
         if order is not None:
-            for block in layout.of_features(w):
-                block[...] = block[:, order]
-        return w
+            pairs = zip(layout.of_features(w), layout.of_features(renumbered), strict=True)
+            for old, new in pairs:  # no third copy of what may be most of the memory
+                for first in range(0, len(order), COLUMNS_AT_ONCE):
+                    part = slice(first, first + COLUMNS_AT_ONCE)
+                    new[:, part] = old[:, order[part]]
+        return renumbered
 
     def box(self, layout, lower, upper):
         """Return bounds of the weights of scaled features.

@@ -129,8 +129,8 @@ class TrainingTask(NamedTuple):
         return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
 
     def attributes(self, w):
-        """Return the fitted attributes by name, of flat weights of the problem."""
-        return self.to_attributes(self.to_user(w))
+        """Return the fitted attributes by name, of a copy of flat weights of the problem."""
+        return self.to_attributes(np.array(w) if self.columns is None else self.to_user(w))
 
     def fingerprint(self):
         """Return by what the training data are known again, however columns were scaled."""

@@ -396,7 +396,7 @@ class GraphWeights(BlockAttributes):
         return form_of(self.layout.shapes["coef"][0], FORMS[self.form])
 
     def __call__(self, w):
-        """Return fitted attributes by name, of flat weights; their arrays are their own."""
+        """Return fitted attributes by name, of flat weights, as that of the base class."""
         fitted = super().__call__(w)
         return fitted | {"pairwise_": self.pairs.tables(fitted["pairwise_"])}
 

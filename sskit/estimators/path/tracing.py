@@ -133,5 +133,5 @@ def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):
         Fitted.
     """
     model = clone(estimator).set_params(lam=lam)
-    model._set_fitted(to_attributes(w) | {"lam_": lam, "solver_": solver} | certificate)
+    model._set_fitted(to_attributes(np.array(w)) | {"lam_": lam, "solver_": solver} | certificate)
     return model

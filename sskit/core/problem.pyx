@@ -171,7 +171,7 @@ cdef class Problem:
         return n_calls
 
     def fingerprint(self):
-        """Return the `Fingerprint` by which the same model and data are known again."""
+        """Return the `Fingerprint` that problems of the same model and data share."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
 
 

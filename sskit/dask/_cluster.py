@@ -20,8 +20,8 @@ POLL = 0.1
 # An actor binds the client that is the current one, which Dask keeps in its configuration: two
 # threads that set it in turns would leave it set.
 CURRENT = threading.Lock()
-# So often parts are asked for whose futures are cancelled: the scheduler may have been restarted,
-# or their data are gone.
+# How often parts are asked for again when their futures are cancelled: the scheduler may have been
+# restarted, or their data are gone.
 MOST_TRIES = 4
 # So many losses without a pass in between are no accident.
 MOST_LOSSES = 10

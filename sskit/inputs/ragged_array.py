@@ -142,7 +142,7 @@ class RaggedArray:
 class SoundArray(RaggedArray):
     """A RaggedArray of finite floats, in canonical format if they are sparse, unchecked.
 
-    Only for what was just made so, and is not handed to users, who might change it.
+    Only for what was just made so and no user can change.
     """
 
 

@@ -38,7 +38,7 @@ def holds_objects(X):
         False also if there is no such token.
     """
     if type(X) is list and X and type(X[0]) is list and X[0] and type(X[0][0]) is dict:
-        return True  # what is served most
+        return True  # the most frequent request
     return _first_that_tells(X)[1] == "objects"
 
 

@@ -556,7 +556,7 @@ class Decoder:
 
     def __init__(self, request, n_jobs=None):
         self.request = request
-        # a single input is what is served most: the number of threads is not looked up
+        # a single input is the most frequent request: the number of threads is not looked up
         n = request.n_blocks
         n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(effective_n_jobs(n_jobs), n))
         self.parts = [(0, n)]

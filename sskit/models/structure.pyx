@@ -320,7 +320,7 @@ cdef class Structure:
         """
 
     def oracle_pool(self, n_jobs):
-        """Return who finds the best labellings ahead, see `Problem`, or None."""
+        """Return the object that finds best labellings ahead, see `Problem`, or None."""
         return None
 
     def decomposition(self, problem):
@@ -486,7 +486,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.make_room(self.structure.n_candidates(self.loss))
 
     def oracle_pool(self, n_jobs):
-        """Return who finds answers of argmax ahead, or None, see `Problem`."""
+        """Return the object that finds answers of argmax ahead, or None, see `Problem`."""
         return self.structure.oracle_pool(n_jobs)
 
     def decomposition(self):
@@ -498,7 +498,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.state_blocks(self)
 
     def fingerprint(self):
-        """Return by what the same model and data are known again."""
+        """Return the `Fingerprint` that problems of the same model and data share."""
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()

@@ -63,7 +63,7 @@ def adjacent_pairs(segments):
 
 
 def reaches(edges, n_regions, order):
-    """Return who can be reached in 0, 1, ..., `order` steps.
+    """Return which nodes can be reached in 0, 1, ..., `order` steps.
 
     Parameters
     ----------

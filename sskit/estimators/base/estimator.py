@@ -133,7 +133,7 @@ class TrainingTask(NamedTuple):
         return self.to_attributes(np.array(w) if self.columns is None else self.to_user(w))
 
     def fingerprint(self):
-        """Return by what the training data are known again, however columns were scaled."""
+        """Return the fingerprint of the training data, which does not depend on scaled columns."""
         found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
         found = found if self.completion is None else self.completion.fingerprint(found)
         # the labels behind the numbers in the problem
@@ -181,7 +181,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
-    _rule_of_lam = "R^2 / (4 n)"  # the default, for who asks what a fit chose
+    _rule_of_lam = "R^2 / (4 n)"  # the default, which a verbose fit names
     _cure = "A smaller lam may help, or columns of X of about the same size."
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
@@ -438,7 +438,7 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return {"n_samples_seen_": float(weight.sum())}
 
     def _solve(self, solver, task, make_regularizer, X, y, sample_weight):
-        """Solve a training problem; called by `_fit`, so that warnings point at who called fit.
+        """Solve a training problem; called by `_fit`, so that warnings point at the caller of fit.
 
         Parameters
         ----------

@@ -257,7 +257,7 @@ except ImportError:  # scikit-learn < 1.9
 
 
 class PassReporter:
-    """Report the passes of a fit to the callbacks of an estimator and to who watches it, if any.
+    """Report the passes of a fit to callbacks, and to a meta-estimator that watches the fit.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def fitted_pairs(estimator, X):
     """
     n_edge_features, name = vars(estimator).get("n_edge_features_in_"), type(estimator).__name__
     if n_edge_features is None and type(X) is SoundArray:
-        return X, None  # what is served most
+        return X, None  # the most frequent request
     if n_edge_features is not None:
         check_count(estimator, "n_edge_features_in_")
     sizes = {"n_features": estimator.n_features_in_, "n_edge_features": n_edge_features}

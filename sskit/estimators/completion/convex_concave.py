@@ -122,7 +122,7 @@ class ConvexConcave:
         return Completed(point, self.best.truth, w)
 
     def fingerprint(self, found):
-        """Return by what data are known again, given the fingerprint of their problem."""
+        """Return the fingerprint of the data, given that of their problem."""
         blocks = found.blocks
         if self.hidden is not None:
             possible, offsets = self.hidden.partial.possible, self.hidden.data.offsets

@@ -222,7 +222,7 @@ def as_fitted(estimator, X, trees=False):
     fitted = vars(estimator)
     ready = None if trees else ready_sequence(X, fitted.get("n_features_in_"))
     if ready is not None:
-        return ready  # what is served most
+        return ready  # the most frequent request
     tokens = tokens_of(X, trees)
     if tokens is not None:
         return put_back(_vectorizer(estimator)._transform(tokens, SoundArray), X, tokens)

@@ -236,7 +236,7 @@ class SegmentationModel(GraphEstimator):
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph whose arrays can be cut as they are, or None.
 
-        It is what is served most. Everything else, all faults with it, is left to the decoder.
+        This is the most frequent request. All others, faulty ones too, are left to the decoder.
         """
         known = vars(self)
         graph = ready_graph(X, known.get("n_features_in_"), known.get("n_edge_features_in_"))

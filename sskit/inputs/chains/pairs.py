@@ -55,7 +55,7 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     lengths = stacked.lengths
     single = len(given) == 1 and n_edge_features is not None
     if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
-        return stacked, given[0]  # what is served most
+        return stacked, given[0]  # the most frequent request
     name = options.get("estimator_name") or "the model"
     edges = stack_sequences(
         given, name=EDGES, n_features=n_edge_features, estimator_name=name, allow_empty=True

@@ -354,7 +354,7 @@ cdef class SlackProblem(StructuredProblem):
         return int(np.sum(self.counters))
 
     def fingerprint(self):
-        """Return by what the other problem is known again, and that its planes are scaled."""
+        """Return the fingerprint of the other problem, marked as one of scaled planes."""
         inner = StructuredProblem.fingerprint(self)
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
 

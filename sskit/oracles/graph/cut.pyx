@@ -106,7 +106,7 @@ cdef class Cut(GraphOracle):
         return 0
 
     cdef double send(self) except? -1 nogil:
-        # who holds the lock already must not let those wait who are on their way to it
+        # a thread that holds the lock already must not wait for those that are about to take it
         cdef bint queues = not PyGILState_Check()
         if queues:
             spin_lock.enter()

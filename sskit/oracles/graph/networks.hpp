@@ -10,7 +10,7 @@ namespace sskit {
 struct Network {
     std::vector<int32_t> place, node_of;       // of a node in the network, -1: not in it; inverse
     ptrdiff_t n_nodes = 0, n_edges = 0;        // of the network
-    double *gain = nullptr, *capacity = nullptr;   // by place; memory of who cuts
+    double *gain = nullptr, *capacity = nullptr;   // by place; memory of the caller
     int32_t *tail = nullptr, *head = nullptr;  // places
 
     // Begin one of those of n nodes that it is to have; `gain` and join() fill it.

@@ -49,7 +49,7 @@ cdef class Topologies:
 cdef enum:
     TREE, GRAPHCUT, ELIMINATION, EXPANSION, QPBO, TRWS
 
-# The rule of choice, for all who have one; see `choose`.
+# The rule of choice, for all methods that have one; see `choose`.
 cdef int choose_oracle(
     Topology* topology, Py_ssize_t n_states, bint attractive, bint potts, bint forbids,
     double max_entries, double max_labellings

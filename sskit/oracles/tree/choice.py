@@ -5,7 +5,7 @@ from sskit.oracles.graph.elimination import Elimination
 from sskit.oracles.graph.trws import TRWS
 from sskit.oracles.tree.max_sum import TreeOracle
 
-# In the order of `sskit.oracles.graph.potentials.NAMES`, for whom the rule chooses by number.
+# In the order of `sskit.oracles.graph.potentials.NAMES`, which the rule chooses by number.
 ORACLES = {
     "tree": TreeOracle,
     "graphcut": Cut,

@@ -143,7 +143,7 @@ class Fit:
     def _make_passes(self, tolerance, max_iter, on_pass):
         """Go on until the tolerance holds or there is another reason to stop; return it."""
         first, status = self.n_iter, None
-        # who never makes an exact pass can be judged after any pass
+        # a solver that never makes an exact pass can be compared after any pass
         rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
         while status is None:
             self.stop.begin_pass()

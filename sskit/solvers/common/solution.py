@@ -155,7 +155,7 @@ class Tolerance:
     """A duality gap that is at most a fraction of the objective: gap <= tol * (P(w) + offset).
 
     As P(w) - P* is at most the gap, P(w) exceeds the optimum P* by at most that fraction of itself,
-    but for the offset. Unlike a gap relative to P(0), the loss of who knows nothing, it means the
+    but for the offset. Unlike a gap relative to P(0), the loss at w = 0, it means the
     same where most labels are known without learning.
 
     Where the oracle may miss the maximum and bounds it, gap and P(w) are those of the best known

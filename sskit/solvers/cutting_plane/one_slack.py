@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     Attributes
     ----------
     hinge : float
-        Mean hinge there, of all who were asked.
+        Mean hinge there, of all blocks that were evaluated.
     cut : HingeCut
         Made of them, or of some of them.
     excess : float
@@ -75,7 +75,7 @@ def exact_cut(vertices, padded, weight):
     padded : ndarray of shape (n_weights + LANES,)
         Padded weights.
     weight : ndarray of shape (n,)
-        Of those who are asked.
+        Of those that are evaluated.
 
     Returns
     -------

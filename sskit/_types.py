@@ -36,7 +36,6 @@ __all__ = [
     "HasFit",
     "HasShape",
     "History",
-    "Literal",
     "MaybeNone",
     "MetaEstimatorMixin",
     "Method",

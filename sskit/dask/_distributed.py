@@ -158,6 +158,16 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     checkpoint_every: int = parameter(AT_LEAST_ONE, default=10)
     timeout: float = parameter(POSITIVE, default=300.0)
 
+    if TYPE_CHECKING:  # of collections, whose types are dask's
+
+        def predict(self, X: Any, known: Any = None) -> Any: ...
+
+        def decision_function(self, X: Any, known: Any = None) -> Any: ...
+
+        def predict_topk(
+            self, X: Any, k: int, *, return_scores: bool = False, known: Any = None
+        ) -> Any: ...
+
     def __getstate__(self):
         """Return what is pickled: a client, which belongs to its process, is left out."""
         state = super().__getstate__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -37,6 +37,9 @@ from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 
+if TYPE_CHECKING:
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
 TAGGERS = (SequenceTagger, TreeTagger)
 
 
@@ -48,6 +51,8 @@ class FittedCalibration:
     log_likelihood_: float
     classes_: np.ndarray
     n_features_in_: int
+    feature_names_in_: np.ndarray
+    vectorizer_: TokenVectorizer
 
 
 @parameters

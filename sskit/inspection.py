@@ -146,7 +146,7 @@ def errors_frame(
     estimator: object,
     X: Samples,
     y: Samples,
-    top: int = 20,
+    top: int | None = 20,
     *,
     n_reasons: int = 3,
     feature_names: ArrayLike | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import IO, Any, TypeAlias, overload
 
@@ -16,7 +16,7 @@ from sskit.datasets._conll_groups import SentenceGroups
 from sskit.inputs.ragged_array import make_offsets
 
 # The name of a file or an open one, or several.
-Source: TypeAlias = "StrPath | IO[Any] | Sequence[StrPath | IO[Any]]"
+Source: TypeAlias = "StrPath | IO[Any] | Iterable[StrPath | IO[Any]]"
 Tokens: TypeAlias = "list[list[dict[str, str]]]"
 
 

@@ -138,9 +138,7 @@ class TokenTransformer(
             inner.fit(tokens, *labels)
             return self._finish(inner, X)
 
-    def fit_transform(
-        self, X: Samples, y: Samples | None = None
-    ) -> RaggedArray | list[tuple[Any, Any]]:
+    def fit_transform(self, X: Samples, y: Samples | None = None) -> RaggedArray | Any:
         """Fit the inner transformer to the tokens and transform them.
 
         Parameters
@@ -169,7 +167,7 @@ class TokenTransformer(
             rows = self._ragged(inner.fit_transform(tokens, *labels), offsets)
             return self._finish(inner, X)._with_edges(rows, X)
 
-    def transform(self, X: Samples) -> RaggedArray | list[tuple[Any, Any]]:
+    def transform(self, X: Samples) -> RaggedArray | Any:
         """Transform the tokens.
 
         Parameters

@@ -43,7 +43,7 @@ PYRIGHT = {
 # What is no fault of the package: a regular expression of messages, and whose it is.
 OTHERS = {
     r'[Ii]mport "(?!sskit)[\w.]+" could not be resolved': "packages that are not installed",
-    r'"(plot|scatter)" of "Axes"|in function "plot"': "a dict of options has values of one type",
+    r'"(plot|scatter)" of "Axes"|parameter "(scale[xy]|data)" of': "values in a dict of options",
     r'"set_xticklabels"': "Matplotlib also takes numbers",
     r'"SubFigure"': "Matplotlib's subfigures(1, 2) returns an array",
     r'"stack"': "NumPy also takes an array of arrays",

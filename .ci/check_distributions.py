@@ -45,7 +45,7 @@ def check_wheel(path):
             name.startswith(f"{stem}.") and name.endswith((".so", ".pyd")) for name in names
         ):
             faults.append(f"wheel lacks the compiled {stem}")
-    suffixes = (".py", ".pxd", ".hpp")
+    suffixes = (".py", ".pyi", ".pxd", ".hpp", "py.typed")
     return faults + check_tracked(
         names,
         "wheel",

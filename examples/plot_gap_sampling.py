@@ -39,9 +39,9 @@ class CountingClasses(StructuredModel):
         features[y] = x[1]
         return features.ravel()
 
-    def loss(self, y, y_hat):
+    def loss(self, y_true, y):
         """Return whether the class is wrong."""
-        return float(y != y_hat)
+        return float(y != y_true)
 
     def argmax(self, x, w, y_true=None):
         """Return the best class, or the one that violates its margin most."""

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sskit._public import export_from
 from sskit.estimators import (
@@ -49,17 +50,22 @@ export_from(__name__)
 LATER = {"CalibratedTagger": "sskit.calibration", "EarlyStopping": "sskit.stopping"}
 
 
-def __getattr__(name):
-    if name not in LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(LATER[name]), name)
+if TYPE_CHECKING:
+    from sskit.calibration import CalibratedTagger
+    from sskit.stopping import EarlyStopping
+else:  # to type checkers a module with this function has all names
+
+    def __getattr__(name):
+        if name not in LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(LATER[name]), name)
 
 
 def __dir__():
     return sorted({*globals(), *LATER})
 
 
-def get_include():
+def get_include() -> list[str]:
     """Return the folders for compiling code against the package.
 
     Returns

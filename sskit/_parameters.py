@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import Any, TypeVar
 
 from sklearn.utils._param_validation import Interval, Options, StrOptions
+
+from sskit._types import dataclass_transform
 
 
 class Number(Interval):
@@ -33,19 +36,22 @@ FRACTION = Number(Real, 0, 1, closed="neither")
 JOBS = None, Number(Integral, None, -1, closed="right"), COUNT
 # In the place of a default: there is none.
 REQUIRED = object()
+Class = TypeVar("Class")
 
 
-def parameter(default, *allowed, positional=False):
+def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True) -> Any:
     """Return the declaration of a parameter.
+
+    Type checkers read `default` and `kw_only` from its call, and so know the constructor.
 
     Parameters
     ----------
-    default : object
-        Its value if not given; `REQUIRED` means that it must be.
     *allowed : object
         What it may be, in the form of scikit-learn's `_parameter_constraints`; nothing allows all.
-    positional : bool, default=False
-        Whether its name may be left out, as the first ones may.
+    default : object
+        Its value if not given; without one it must be given.
+    kw_only : bool, default=True
+        Whether it must be given by its name; the first ones may do without.
 
     Returns
     -------
@@ -54,11 +60,15 @@ def parameter(default, *allowed, positional=False):
     """
     given = {} if default is REQUIRED else {"default": default}
     allowed = list(allowed) if allowed else "no_validation"
-    return field(**given, kw_only=not positional, metadata={"allowed": allowed})
+    return field(**given, kw_only=kw_only, metadata={"allowed": allowed})
 
 
-def parameters(cls):
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))
+def parameters(cls: type[Class]) -> type[Class]:
     """Give a class the constructor of its parameters and those of its bases, and their constraints.
+
+    What is annotated in the class is a parameter: types of fitted attributes stand in a base class
+    that is not decorated.
 
     Parameters
     ----------
@@ -74,5 +84,6 @@ def parameters(cls):
     declared = cls.__dataclass_fields__
     for name in declared.keys() & vars(cls).keys():
         delattr(cls, name)  # the constructor has the default
+    cls.__init__.__annotations__ = {}  # help() shows defaults; checkers read the class
     cls._parameter_constraints = {name: own.metadata["allowed"] for name, own in declared.items()}
     return cls

@@ -1,6 +1,9 @@
 """Taggers with calibrated probabilities."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -13,8 +16,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
 from sskit._numbers import check_k
-from sskit._parameters import REQUIRED, parameter, parameters
+from sskit._parameters import parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
+from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
@@ -33,11 +37,26 @@ from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 
+if TYPE_CHECKING:
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
 TAGGERS = (SequenceTagger, TreeTagger)
 
 
+class FittedCalibration:
+    """Types of the attributes that a fitted `CalibratedTagger` has."""
+
+    estimator_: Any
+    calibration_: dict[str, Any]
+    log_likelihood_: float
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    vectorizer_: TokenVectorizer
+
+
 @parameters
-class CalibratedTagger(MetaEstimator):
+class CalibratedTagger(FittedCalibration, MetaEstimator):
     r"""Probabilities of the labels of a tagger, calibrated on held-out data.
 
     A labelling has the probability
@@ -129,14 +148,16 @@ class CalibratedTagger(MetaEstimator):
     True
     """
 
-    estimator: object = parameter(REQUIRED, positional=True)
-    method: str = parameter("matrix", StrOptions(set(METHODS)))
-    cv: object = parameter(3, "cv_object", StrOptions({"prefit"}))
-    risk: str | None = parameter(None, StrOptions({"labelling", "tokens"}), None)
-    scheme: str | None = parameter(None, StrOptions(set(SCHEMES)), None)
-    n_jobs: int | None = parameter(None, numbers.Integral, None)
+    estimator: Estimator = parameter(kw_only=False)
+    method: Literal["matrix", "temperature"] = parameter(StrOptions(set(METHODS)), default="matrix")
+    cv: Folds | Literal["prefit"] = parameter("cv_object", StrOptions({"prefit"}), default=3)
+    risk: Literal["labelling", "tokens"] | None = parameter(
+        StrOptions({"labelling", "tokens"}), None, default=None
+    )
+    scheme: Scheme | None = parameter(StrOptions(set(SCHEMES)), None, default=None)
+    n_jobs: int | None = parameter(numbers.Integral, None, default=None)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the estimator to splits of the data, and the calibration to their held-out parts.
 
         Parameters
@@ -231,7 +252,7 @@ class CalibratedTagger(MetaEstimator):
             raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
         return scores, calibration, possible, log_z, marginals
 
-    def predict_proba(self, X, known=None):
+    def predict_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the probability of each label at each token.
 
         Parameters
@@ -255,7 +276,7 @@ class CalibratedTagger(MetaEstimator):
         scores, *_, marginals = self._infer(X, known)
         return split(scores.by_label(marginals), scores.offsets)
 
-    def predict_log_proba(self, X, known=None):
+    def predict_log_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the logarithm of the probability of each label at each token.
 
         Parameters
@@ -274,7 +295,7 @@ class CalibratedTagger(MetaEstimator):
         with np.errstate(divide="ignore"):
             return object_array([*map(np.log, self.predict_proba(X, known))])
 
-    def predict(self, X, known=None):
+    def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the labels of the least `risk`, or those of the model itself.
 
         Parameters
@@ -299,7 +320,7 @@ class CalibratedTagger(MetaEstimator):
             labels = scores.owner[scores.decoder(calibration, possible, self.n_jobs).best()]
         return split(self.classes_[labels], scores.offsets)
 
-    def confidence(self, X, y):
+    def confidence(self, X: Samples, y: Samples) -> np.ndarray:
         """Return the probability of labellings, or of their known parts.
 
         Parameters
@@ -320,7 +341,9 @@ class CalibratedTagger(MetaEstimator):
         agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
         return np.exp(np.minimum(agreeing - log_z, 0.0))
 
-    def span_confidence(self, X, y=None, known=None):
+    def span_confidence(
+        self, X: Samples, y: Samples | None = None, known: Samples | None = None
+    ) -> np.ndarray:
         """Return the spans that labels describe, and the probability of each.
 
         Parameters
@@ -367,7 +390,13 @@ class CalibratedTagger(MetaEstimator):
                 out[i].append((name, a, b, min(steps[name].probability(a, b), 1.0)))
         return object_array(out)
 
-    def sample(self, X, n_samples=1, random_state=None, known=None):
+    def sample(
+        self,
+        X: Samples,
+        n_samples: int = 1,
+        random_state: RandomState = None,
+        known: Samples | None = None,
+    ) -> np.ndarray:
         """Draw labellings by their probability.
 
         Parameters
@@ -393,7 +422,7 @@ class CalibratedTagger(MetaEstimator):
         columns = np.split(self.classes_[scores.owner[states]], scores.offsets[1:-1], axis=1)
         return object_array([np.ascontiguousarray(some) for some in columns])
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the token accuracy of `predict`: the fraction of tokens with the right label.
 
         Parameters

@@ -1,7 +1,10 @@
 """Weights by name and explanations, of pipelines too."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -9,12 +12,22 @@ from sklearn.utils import check_scalar
 from sskit._inside import fitted_with, unwrap
 from sskit._labels import SETS, is_same
 from sskit._optional import optional
+from sskit._types import ArrayLike, Samples
 from sskit.metrics import token_accuracy_score
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["errors_frame", "explain", "weights_frame"]
 
 
-def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=None):
+def weights_frame(
+    estimator: object,
+    top: int | None = 20,
+    *,
+    feature_names: ArrayLike | None = None,
+    edge_feature_names: ArrayLike | None = None,
+) -> DataFrame:
     """Return the strongest weights by label as a table, also for a pipeline.
 
     Parameters
@@ -69,7 +82,16 @@ def weights_frame(estimator, top=20, *, feature_names=None, edge_feature_names=N
     return model.weights_frame(top, **_names(estimator, model, feature_names, edge_feature_names))
 
 
-def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, **options):
+def explain(
+    estimator: object,
+    X: Samples,
+    i: int,
+    t: int,
+    *,
+    feature_names: ArrayLike | None = None,
+    edge_feature_names: ArrayLike | None = None,
+    **options: Any,
+) -> DataFrame:
     """Return the contributions to a label against its strongest rival, also for a pipeline.
 
     Parameters
@@ -120,7 +142,15 @@ def explain(estimator, X, i, t, *, feature_names=None, edge_feature_names=None, 
     return model.explain(X, i, t, **names, **options)
 
 
-def errors_frame(estimator, X, y, top=20, *, n_reasons=3, feature_names=None):
+def errors_frame(
+    estimator: object,
+    X: Samples,
+    y: Samples,
+    top: int | None = 20,
+    *,
+    n_reasons: int = 3,
+    feature_names: ArrayLike | None = None,
+) -> DataFrame:
     """Return the wrong labels, the most confident ones first, with their reasons.
 
     An error of which a model is sure is often a wrong label in the data, or a feature that

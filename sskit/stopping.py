@@ -1,6 +1,9 @@
 """Stopping by the score on held-out data."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,20 +13,41 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from sskit._parameters import AT_LEAST_ONE, FRACTION, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, FRACTION, parameter, parameters
+from sskit._types import ArrayLike, History, RandomState, Samples, Scoring, Self
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
 from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import weight_argument
 from sskit.inputs.weights import check_sample_weight
 
+if TYPE_CHECKING:
+    from sskit.estimators.base.estimator import StructuredEstimator
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
+
 # Attributes of the weights at the end of a fit, which need not be those that are kept.
 UNKNOWN = dict.fromkeys(("dual_gap_", "primal_objective_", "dual_objective_"), np.nan)
 UNKNOWN["certified_"] = False
 
 
+class FittedStopping:
+    """Types of the attributes that a fitted `EarlyStopping` has."""
+
+    estimator_: Any
+    best_score_: float
+    best_iter_: int
+    n_iter_: int
+    scores_: History
+    validation_indices_: np.ndarray
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    vectorizer_: TokenVectorizer
+
+
 @parameters
-class EarlyStopping(DelegatingEstimator):
+class EarlyStopping(FittedStopping, DelegatingEstimator):
     """Ends the fit of an estimator once the score on held-out data no longer improves.
 
     After every pass the current weights predict the held-out data. The fit ends when the best
@@ -106,13 +130,21 @@ class EarlyStopping(DelegatingEstimator):
     True
     """
 
-    estimator: object = parameter(REQUIRED, positional=True)
-    scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
-    validation_fraction: float = parameter(0.1, FRACTION)
-    n_iter_no_change: int = parameter(5, AT_LEAST_ONE)
-    random_state: object = parameter(None, "random_state")
+    estimator: StructuredEstimator = parameter(kw_only=False)
+    scoring: Scoring = parameter(StrOptions(set(get_scorer_names())), callable, None, default=None)
+    validation_fraction: float = parameter(FRACTION, default=0.1)
+    n_iter_no_change: int = parameter(AT_LEAST_ONE, default=5)
+    random_state: RandomState = parameter("random_state", default=None)
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None, token_weight=None):
+    def fit(
+        self,
+        X: ArrayLike | Samples,
+        y: ArrayLike | Samples,
+        sample_weight: ArrayLike | None = None,
+        X_val: ArrayLike | Samples | None = None,
+        y_val: ArrayLike | Samples | None = None,
+        token_weight: Samples | None = None,
+    ) -> Self:
         """Fit the estimator, and stop by the score.
 
         Parameters

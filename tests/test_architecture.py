@@ -22,7 +22,7 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any folder may use; they use none, and each other in two places.
+# Modules that any folder may use; they use none, and each other in three places.
 COMMON = {
     "_inside",
     "_labels",
@@ -33,8 +33,13 @@ COMMON = {
     "_public",
     "_ready",
     "_tag_schemes",
+    "_types",
 }
-OF_COMMON = {("_labels", "_numbers"), ("_public", "_packing")}
+AMONG_COMMON = {
+    ("_labels", "_numbers"),
+    ("_parameters", "_types"),
+    ("_public", "_packing"),
+}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py may import all that is below the folder.
@@ -127,6 +132,7 @@ DISTRIBUTIONS = {
 # for users; what is imported late is in test_package
 EXTRAS = ("plot", "images", "tables", "save", "progress", "dask")
 THEIRS = {"polars"}  # used where a user has them, though no extra has them
+CHECKERS = {"typing_extensions"}  # what type checkers read without its being installed
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600
@@ -221,7 +227,7 @@ def arrows(package):
         here = folder_of_file(package, path)
         if there == here or name == f"{package.name}.__version__":
             continue
-        if there in COMMON and (here not in COMMON or (here, there) in OF_COMMON):
+        if there in COMMON and (here not in COMMON or (here, there) in AMONG_COMMON):
             continue
         if path.name == "__init__.py" and (here == "__init__" or there.startswith(f"{here}/")):
             continue
@@ -253,7 +259,7 @@ def undeclared_imports(package):
     extras = [listed for name in EXTRAS for listed in project["optional-dependencies"][name]]
     needed = project["dependencies"] + extras
     needed = {re.match(r"[\w.-]+", requirement).group().lower() for requirement in needed}
-    ours = {package.name, *COMPILER, *THEIRS, *sys.stdlib_module_names}
+    ours = {package.name, *CHECKERS, *COMPILER, *THEIRS, *sys.stdlib_module_names}
     for path, module, _ in all_imports(package):
         head = module.partition(".")[0]
         if DISTRIBUTIONS.get(head, head) not in needed and head not in ours:

@@ -4,11 +4,10 @@ import ast
 import importlib.util
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
-from helpers.pages import compare, is_missing, run_blocks
+from helpers.pages import INCLUDED, MARKDOWN, RST, compare, is_missing, python_blocks, run_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
@@ -17,18 +16,6 @@ SLOW = {"find_poses", "label_images"}
 DOORS = ("tutorials", "how_to", "explanations", "reference")
 UNCOUNTED = {"index", "changelog"}
 GENERATED = {"_build", "auto_examples", "generated"}
-MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-RST = re.compile(
-    r"^(?P<indent>[ ]*)\.\. code-block:: python\n"  # the directive
-    r"(?:(?P=indent)[ ]+:[^\n]*\n)*\n"  # its options and the empty line
-    r"(?P<code>(?:(?:(?P=indent)[ ]{3,}[^\n]*)?\n)+)",  # lines indented further, or empty
-    re.MULTILINE,
-)
-INCLUDED = re.compile(
-    r"^\.\. literalinclude:: (?P<path>\S+\.py)\n(?:   :(?!pyobject)[^\n]*\n)*"
-    r"   :pyobject: (?P<name>\w+)\n",
-    re.MULTILINE,
-)
 CITED = re.compile(r"^ +References\n +-+\n(.*?)(?:\n\n|\n +\"\"\")", re.MULTILINE | re.DOTALL)
 
 
@@ -36,24 +23,6 @@ def written():
     """Return the README, what else stands beside it, and all hand-written pages of the guide."""
     guide = [p for p in sorted(DOC.rglob("*.rst")) if not GENERATED & set(p.parts)]
     return [*sorted(ROOT.glob("*.md")), *guide]
-
-
-def included(page, match):
-    """Return the source of the object of a Python file that a directive includes."""
-    source = (page.parent / match["path"]).read_text()
-    (found,) = [n for n in ast.parse(source).body if getattr(n, "name", None) == match["name"]]
-    return ast.get_source_segment(source, found) + "\n"
-
-
-def python_blocks(path):
-    """Return (line number, code) of every Python block of a .md or .rst file, included or not."""
-    text = path.read_text()
-    pattern, group = (MARKDOWN, 1) if path.suffix == ".md" else (RST, "code")
-    blocks = [(match.start(group), match[group]) for match in pattern.finditer(text)]
-    blocks += [(match.start(), included(path, match)) for match in INCLUDED.finditer(text)]
-    return [
-        (text.count("\n", 0, start) + 1, textwrap.dedent(code)) for start, code in sorted(blocks)
-    ]
 
 
 def blocks_not_run(text, suffix):

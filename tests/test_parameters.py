@@ -8,25 +8,25 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
 from sskit import SequenceTagger
-from sskit._parameters import AT_LEAST_ONE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 
 
 @parameters
 class Base(BaseEstimator):
-    size: int = parameter(1, AT_LEAST_ONE, positional=True)
-    form: str = parameter("round", StrOptions({"round", "square"}))
+    size: int = parameter(AT_LEAST_ONE, default=1, kw_only=False)
+    form: str = parameter(StrOptions({"round", "square"}), default="round")
 
 
 @parameters
 class Mixin:
-    depth: int = parameter(2, AT_LEAST_ONE)
+    depth: int = parameter(AT_LEAST_ONE, default=2)
 
 
 @parameters
 class Derived(Mixin, Base):
-    what: object = parameter(REQUIRED, positional=True)
-    size: int = parameter(7, AT_LEAST_ONE)
-    anything: object = parameter(None)
+    what: object = parameter(kw_only=False)
+    size: int = parameter(AT_LEAST_ONE, default=7)
+    anything: object = parameter(default=None)
 
 
 def test_parameters_of_all_bases():
@@ -75,7 +75,7 @@ def test_a_class_of_the_user_may_have_a_constructor_of_its_own():
 def test_a_class_of_the_user_may_declare_another_default():
     @parameters
     class Careful(SequenceTagger):
-        tol: float = parameter(1e-4)
+        tol: float = parameter(default=1e-4)
 
     assert Careful().tol == 1e-4 and SequenceTagger().tol == 0.02
     assert clone(Careful(order=2)).get_params() == SequenceTagger(order=2, tol=1e-4).get_params()

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.pages import run_blocks
+from helpers.pages import python_blocks, run_blocks
 from PIL import Image
-from test_guide import DOC, python_blocks
+from test_guide import DOC
 
 from sskit.datasets import load_conll
 

@@ -1,14 +1,18 @@
 """The estimator for data in parts (CoCoA+, Ma et al. 2015)."""
 
+from __future__ import annotations
+
 import copy
 from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
+from sskit._types import History, Self, StrPath
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
 from sskit.dask._cluster import ClusterWorkers, find_client
@@ -30,9 +34,24 @@ from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from sskit.estimators.base.estimator import StructuredEstimator
+
+
+class FittedOnCluster:
+    """Types of the attributes that a fitted `Distributed` has."""
+
+    estimator_: Any
+    history_: History
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
 
 @parameters
-class Distributed(DelegatingEstimator):
+class Distributed(FittedOnCluster, DelegatingEstimator):
     """Fits an estimator to data in parts, which need not fit in memory together.
 
     Parts are checked, bound and visited on the workers that have them; labels, number of features
@@ -133,11 +152,21 @@ class Distributed(DelegatingEstimator):
     """
 
     _fits_parts = True
-    estimator: object = parameter(REQUIRED, positional=True)
-    client: object = parameter(None)
-    checkpoint: object = parameter(None, str, PathLike, None)
-    checkpoint_every: int = parameter(10, AT_LEAST_ONE)
-    timeout: float = parameter(300.0, POSITIVE)
+    estimator: StructuredEstimator = parameter(kw_only=False)
+    client: Client | Literal[False] | None = parameter(default=None)
+    checkpoint: StrPath | None = parameter(str, PathLike, None, default=None)
+    checkpoint_every: int = parameter(AT_LEAST_ONE, default=10)
+    timeout: float = parameter(POSITIVE, default=300.0)
+
+    if TYPE_CHECKING:  # of collections, whose types are dask's
+
+        def predict(self, X: Any, known: Any = None) -> Any: ...
+
+        def decision_function(self, X: Any, known: Any = None) -> Any: ...
+
+        def predict_topk(
+            self, X: Any, k: int, *, return_scores: bool = False, known: Any = None
+        ) -> Any: ...
 
     def __getstate__(self):
         """Return what is pickled: a client, which belongs to its process, is left out."""
@@ -150,7 +179,7 @@ class Distributed(DelegatingEstimator):
         cloned.client = self.client
         return cloned
 
-    def fit(self, X, y, sample_weight=None, token_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, token_weight: Any = None) -> Self:
         """Fit the estimator.
 
         Parameters
@@ -277,7 +306,7 @@ class Distributed(DelegatingEstimator):
         options = {name: value for name, value in options.items() if value is not None}
         return lazily(self._fitted_estimator(), name, X, *given, **options)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return the score of the fitted estimator, lazily for collections.
 
         Parameters

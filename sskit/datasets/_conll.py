@@ -1,25 +1,78 @@
 """CoNLL files: a token a line and an empty line between sentences."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import IO, Any, TypeAlias, overload
+
+import numpy as np
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, parse_tags
+from sskit._types import Scheme, StrPath
 from sskit.datasets._conll_file import Kind, TokenFile, list_files, read_text
 from sskit.datasets._conll_groups import SentenceGroups
 from sskit.inputs.ragged_array import make_offsets
 
+# The name of a file or an open one, or several.
+Source: TypeAlias = "StrPath | IO[Any] | Iterable[StrPath | IO[Any]]"
+Tokens: TypeAlias = "list[list[dict[str, str]]]"
+
+
+@overload
+def load_conll(
+    path: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    tags: str | int = "auto",
+    separator: str | None = None,
+    comments: bool | None = None,
+    scheme: Scheme | None = None,
+    encoding: str = "utf-8",
+    groups: None = None,
+) -> tuple[Tokens, list[list[str]]]: ...
+
+
+@overload
+def load_conll(
+    path: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    tags: str | int = "auto",
+    separator: str | None = None,
+    comments: bool | None = None,
+    scheme: Scheme | None = None,
+    encoding: str = "utf-8",
+    groups: str,
+) -> tuple[Tokens, list[list[str]], np.ndarray]: ...
+
+
+@overload
+def load_conll(
+    path: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    tags: None,
+    separator: str | None = None,
+    comments: bool | None = None,
+    scheme: Scheme | None = None,
+    encoding: str = "utf-8",
+    groups: str | None = None,
+) -> tuple[Any, ...]: ...
+
 
 def load_conll(
-    path,
+    path: Source,
     *,
-    columns=None,
-    tags="auto",
-    separator=None,
-    comments=None,
-    scheme=None,
-    encoding="utf-8",
-    groups=None,
-):
+    columns: Sequence[str] | None = None,
+    tags: str | int | None = "auto",
+    separator: str | None = None,
+    comments: bool | None = None,
+    scheme: Scheme | None = None,
+    encoding: str = "utf-8",
+    groups: str | None = None,
+) -> tuple[Any, ...]:
     """Read sentences from a file with one token per line, such as those of the CoNLL shared tasks.
 
     A line has the columns of a token; empty lines separate sentences. The following are not

@@ -1,26 +1,30 @@
 """CoNLL files with other tags."""
 
+from __future__ import annotations
+
 import codecs
 import re
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from sskit._types import Samples, StrPath
 from sskit.datasets._conll_file import BYTE_ORDER, OPENERS, Kind, TokenFile, decoded, read_bytes
 
 _ENDS = re.compile("\r\n|\r|\n")
 
 
 def save_conll(
-    path,
-    y,
+    path: StrPath,
+    y: Samples,
     *,
-    source,
-    columns=None,
-    tags="auto",
-    separator=None,
-    comments=None,
-    encoding="utf-8",
-):
+    source: StrPath,
+    columns: Sequence[str] | None = None,
+    tags: str | int | None = "auto",
+    separator: str | None = None,
+    comments: bool | None = None,
+    encoding: str = "utf-8",
+) -> None:
     """Write a file with one token per line as it was, with other tags.
 
     Comments, marks of documents, empty lines, ranges and empty nodes of CoNLL-U, separators and

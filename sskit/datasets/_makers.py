@@ -1,12 +1,16 @@
 """Artificial sequences for which structure pays, of random numbers or scikit-learn's digits."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from numbers import Integral, Real
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
+from sskit._types import RandomState
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
 # The digits are sorted by writer; the last third becomes the test images.
@@ -16,15 +20,15 @@ _SUCCESSOR_PROBABILITIES = np.array([0.6, 0.3, 0.1])
 
 
 def make_chains(
-    n_samples=100,
+    n_samples: int = 100,
     *,
-    n_features=10,
-    n_states=3,
-    min_length=3,
-    max_length=10,
-    noise=1.0,
-    random_state=None,
-):
+    n_features: int = 10,
+    n_states: int = 3,
+    min_length: int = 3,
+    max_length: int = 10,
+    noise: float = 1.0,
+    random_state: RandomState = None,
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Make random chains: states of a Markov chain observed with Gaussian noise.
 
     Every state has a mean drawn from a standard normal distribution and a random distribution over
@@ -79,14 +83,41 @@ def make_chains(
     return _pieces(values, offsets), _pieces(flat, offsets)
 
 
+@overload
 def make_digit_strings(
-    n_samples=100,
+    n_samples: int = 100,
     *,
-    min_length=4,
-    max_length=8,
-    subset=None,
-    return_transitions=False,
-    random_state=None,
+    min_length: int = 4,
+    max_length: int = 8,
+    subset: Literal["train", "test"] | None = None,
+    return_transitions: Literal[False] = False,
+    random_state: RandomState = None,
+) -> tuple[list[np.ndarray], list[np.ndarray]]: ...
+
+
+@overload
+def make_digit_strings(
+    n_samples: int = 100,
+    *,
+    min_length: int = 4,
+    max_length: int = 8,
+    subset: Literal["train", "test"] | None = None,
+    return_transitions: Literal[True],
+    random_state: RandomState = None,
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]: ...
+
+
+def make_digit_strings(
+    n_samples: int = 100,
+    *,
+    min_length: int = 4,
+    max_length: int = 8,
+    subset: Literal["train", "test"] | None = None,
+    return_transitions: bool = False,
+    random_state: RandomState = None,
+) -> (
+    tuple[list[np.ndarray], list[np.ndarray]]
+    | tuple[list[np.ndarray], list[np.ndarray], np.ndarray]
 ):
     """Make strings of handwritten digits that follow a strict grammar.
 

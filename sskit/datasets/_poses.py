@@ -1,9 +1,14 @@
 """Poses: joints of people, and score maps made of them."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
 from sskit._numbers import array
+from sskit._types import ArrayLike, RandomState, Samples
 from sskit.datasets._makers import check_counts, check_not_negative
 
 # Joint, parent, and the limb between them in a standing person: length in torsos, direction in
@@ -33,18 +38,18 @@ _TORSO = (_JOINTS.index("left shoulder"), _JOINTS.index("right hip"))
 
 
 def make_score_maps(
-    y,
-    shape=(48, 48),
+    y: Samples,
+    shape: tuple[int, int] = (48, 48),
     *,
-    mirrors=None,
-    blur=1.5,
-    jitter=1.0,
-    misses=0.1,
-    confusion=0.5,
-    clutter=3.0,
-    noise=0.1,
-    random_state=None,
-):
+    mirrors: ArrayLike | None = None,
+    blur: float = 1.5,
+    jitter: float = 1.0,
+    misses: float = 0.1,
+    confusion: float = 0.5,
+    clutter: float = 3.0,
+    noise: float = 0.1,
+    random_state: RandomState = None,
+) -> list[np.ndarray]:
     """Make score maps of the parts of poses, as a detector that is often wrong gives them.
 
     The map of a part is a sum of round peaks of standard deviation `blur`, and noise. The peak of
@@ -129,7 +134,13 @@ def make_score_maps(
     return X
 
 
-def make_poses(n_samples=100, shape=(36, 36), *, random_state=None, **score_options):
+def make_poses(
+    n_samples: int = 100,
+    shape: tuple[int, int] = (36, 36),
+    *,
+    random_state: RandomState = None,
+    **score_options: Any,
+) -> Bunch:
     """Make stick figures with their score maps.
 
     Limbs have directions that vary about those of a standing person, more so in arms and legs,

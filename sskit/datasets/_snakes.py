@@ -1,8 +1,11 @@
 """Snakes on grids: labels that only neighbours determine."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit._types import RandomState
 from sskit.datasets._makers import check_counts
 
 # Rows and columns that a step to each of the four sides goes.
@@ -10,7 +13,13 @@ STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 N_COLOURS = 5
 
 
-def make_snakes(n_samples=100, *, shape=(8, 8), length=10, random_state=None):
+def make_snakes(
+    n_samples: int = 100,
+    *,
+    shape: tuple[int, int] = (8, 8),
+    length: int = 10,
+    random_state: RandomState = None,
+) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], list[np.ndarray]]:
     """Make grids with a snake whose cells have to be numbered from its head to its tail.
 
     A cell of a snake shows by its colour on which side the next one is, and the tail has the

@@ -1,19 +1,28 @@
 """Artificial images to segment: land seen from above, painted out of filtered noise."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 import scipy  # its modules load at first use: megabytes that few need
 from sklearn.utils import check_random_state
 
+from sskit._types import RandomState
 from sskit.datasets._makers import check_counts
 
 _COLORS = np.array([[72, 102, 122], [74, 98, 58], [150, 140, 84], [172, 152, 124]], dtype=float)
 
 
 def make_segmentation_images(
-    n_samples=20, *, shape=(90, 120), n_classes=4, spots=0.15, random_state=None
-):
+    n_samples: int = 20,
+    *,
+    shape: tuple[int, int] = (90, 120),
+    n_classes: Literal[2, 3, 4] = 4,
+    spots: float = 0.15,
+    random_state: RandomState = None,
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Make views of land from above: water, forest, fields and sand, each with its texture.
 
     Regions are large and smooth. They contain spots that resemble another class but belong to the

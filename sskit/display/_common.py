@@ -1,9 +1,16 @@
 """Helpers of all displays: axes, the truth beside predictions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sskit._inside import unwrap
 from sskit._optional import optional
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def grid_of_axes(shape, axes=None, **figure):
@@ -78,6 +85,9 @@ def one_of_each(n, colors, noun):
 
 class TruthDisplay:
     """Base of displays of the truth and predictions side by side, a row for each sample."""
+
+    figure_: Figure
+    axes_: np.ndarray
 
     def _make_axes(self, n_rows, titles, axes, **figure):
         """Make axes without ticks, whose columns have titles."""

@@ -1,12 +1,37 @@
 """A plot of which labels, or types of spans, are taken for which."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
-from sklearn.metrics import ConfusionMatrixDisplay
 
 from sskit._optional import optional
+from sskit._types import ArrayLike, Samples, Scheme, Self
 from sskit.display._common import grid_of_axes
 from sskit.inputs.ragged import known_labels, stack_entries, stack_labels
 from sskit.metrics import spans
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+    class ConfusionMatrixDisplay:
+        """Scikit-learn's display, which has no types."""
+
+        confusion_matrix: np.ndarray
+        display_labels: Any
+        figure_: Figure
+        ax_: Axes
+        im_: AxesImage
+        text_: np.ndarray | None
+
+        def __init__(
+            self, confusion_matrix: np.ndarray, *, display_labels: ArrayLike | None = None
+        ) -> None: ...
+else:
+    from sklearn.metrics import ConfusionMatrixDisplay
 
 NO_SPAN = "(none)"
 
@@ -38,7 +63,16 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
     """
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, scheme=None, ignore_label=None, **options):
+    def from_estimator(
+        cls,
+        estimator: object,
+        X: Samples,
+        y: Samples,
+        *,
+        scheme: Scheme | None = None,
+        ignore_label: object = None,
+        **options: Any,
+    ) -> Self:
         """Draw the confusion matrix of an estimator's predictions.
 
         Parameters
@@ -65,7 +99,15 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         return cls.from_predictions(y, y_pred, scheme=scheme, ignore_label=ignore_label, **options)
 
     @classmethod
-    def from_predictions(cls, y_true, y_pred, *, scheme=None, ignore_label=None, **options):
+    def from_predictions(
+        cls,
+        y_true: Samples,
+        y_pred: Samples,
+        *,
+        scheme: Scheme | None = None,
+        ignore_label: object = None,
+        **options: Any,
+    ) -> Self:
         """Draw the confusion matrix of labels that are there already.
 
         Parameters
@@ -113,7 +155,15 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
             import matplotlib  # noqa: F401
         return super().from_predictions(true, pred, **{"xticks_rotation": None} | options)
 
-    def plot(self, *, include_values=True, xticks_rotation=None, ax=None, text_kw=None, **options):
+    def plot(
+        self,
+        *,
+        include_values: bool = True,
+        xticks_rotation: Literal["vertical", "horizontal"] | float | None = None,
+        ax: Axes | None = None,
+        text_kw: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
         """Draw the matrix; a new figure grows with the labels, and counts of zero are left out.
 
         Parameters

@@ -1,9 +1,22 @@
 """Plots of the convergence of fits."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 
 from sskit._inside import fitted_with
+from sskit._types import History, Self
 from sskit.display._common import grid_of_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+
 
 # What is drawn, in which panel, and how.
 LINES = {"primal": ("objective", "-"), "dual": ("objective", "--"), "gap": ("gap", "-")}
@@ -50,11 +63,22 @@ class ConvergenceDisplay:
     ['dual', 'gap', 'primal']
     """
 
-    def __init__(self, *, histories):
+    figure_: Figure
+    axes_: dict[str, Axes]
+    lines_: dict[str, dict[str, Line2D]]
+    legend_: Legend | None
+
+    def __init__(self, *, histories: dict[str, History]) -> None:
         self.histories = histories
 
     @classmethod
-    def from_estimator(cls, estimators, *, x="passes", axes=None):
+    def from_estimator(
+        cls,
+        estimators: object,
+        *,
+        x: Literal["passes", "oracle_calls", "time"] = "passes",
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+    ) -> Self:
         """Draw the history of one fitted estimator or of several.
 
         Parameters
@@ -88,7 +112,12 @@ class ConvergenceDisplay:
         display = cls(histories=histories)
         return display.plot(x=x, axes=axes)
 
-    def plot(self, *, x="passes", axes=None):
+    def plot(
+        self,
+        *,
+        x: Literal["passes", "oracle_calls", "time"] = "passes",
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+    ) -> Self:
         """Draw objectives, and gaps beside them.
 
         Primal objectives are lines, dual ones dashed: the optimum is between them.

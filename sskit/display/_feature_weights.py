@@ -1,9 +1,22 @@
 """Plots of the strongest weights of features as bars."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from sskit._types import ArrayLike, Self
 from sskit.display._common import grid_of_axes
 from sskit.inspection import weights_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+    from pandas import Series
+
 
 _COLUMNS = 4
 POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
@@ -44,11 +57,23 @@ class FeatureWeightsDisplay:
     {'1': (6,), '7': (6,)}
     """
 
-    def __init__(self, *, panels):
+    figure_: Figure
+    axes_: np.ndarray
+    bars_: list[BarContainer]
+
+    def __init__(self, *, panels: dict[str, Series]) -> None:
         self.panels = panels
 
     @classmethod
-    def from_estimator(cls, estimator, *, labels=None, top=8, feature_names=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: object,
+        *,
+        labels: ArrayLike | None = None,
+        top: int = 8,
+        feature_names: ArrayLike | None = None,
+        ax: Axes | Sequence[Axes] | np.ndarray | None = None,
+    ) -> Self:
         """Draw the strongest weights of features of a fitted estimator.
 
         Parameters
@@ -90,7 +115,7 @@ class FeatureWeightsDisplay:
             raise ValueError("there is no label with weights of features to draw")
         return cls(panels={str(wanted): found[wanted] for wanted in shown}).plot(ax=ax)
 
-    def plot(self, *, ax=None):
+    def plot(self, *, ax: Axes | Sequence[Axes] | np.ndarray | None = None) -> Self:
         """Draw the bars.
 
         Parameters

@@ -1,11 +1,21 @@
 """PoseDisplay: skeletons over images, score maps or nothing."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sskit._optional import optional
+from sskit._types import ArrayLike, Samples, Self
 from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import by_part, check_poses, check_score_maps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 LINE_WIDTH = 3.0
 
@@ -53,7 +63,9 @@ class PoseDisplay(TruthDisplay):
     (2, 1)
     """
 
-    def __init__(self, panels, parents, *, images=None):
+    def __init__(
+        self, panels: dict[str, Samples], parents: ArrayLike, *, images: Samples | None = None
+    ) -> None:
         self.parents = check_parents(parents, "parents")
         if not panels:
             raise ValueError("panels must hold one kind of poses or more")
@@ -68,7 +80,15 @@ class PoseDisplay(TruthDisplay):
             raise ValueError(f"there are {n_poses} poses but {len(self.images)} images")
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, images=None, **options):
+    def from_estimator(
+        cls,
+        estimator: object,
+        X: Samples,
+        y: Samples,
+        *,
+        images: Samples | None = None,
+        **options: Any,
+    ) -> Self:
         """Predict poses and show them beside the truth.
 
         Parameters
@@ -100,7 +120,16 @@ class PoseDisplay(TruthDisplay):
         return cls.from_predictions(y, predictions, parents, images=images, **options)
 
     @classmethod
-    def from_predictions(cls, y_true, y_pred, parents, *, images=None, axes=None, **plot_options):
+    def from_predictions(
+        cls,
+        y_true: Samples,
+        y_pred: Samples,
+        parents: ArrayLike,
+        *,
+        images: Samples | None = None,
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+        **plot_options: Any,
+    ) -> Self:
         """Show predicted poses beside the truth.
 
         Parameters
@@ -126,7 +155,12 @@ class PoseDisplay(TruthDisplay):
         display = cls(cls._with_truth(y_true, y_pred), parents, images=images)
         return display.plot(axes, **plot_options)
 
-    def plot(self, axes=None, *, colors=None):
+    def plot(
+        self,
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+        *,
+        colors: Samples | None = None,
+    ) -> Self:
         """Draw the display.
 
         Parameters

@@ -1,9 +1,22 @@
 """Plots of regularisation paths."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sskit._inside import fitted_with
+from sskit._types import Self
 from sskit.display._common import grid_of_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
 
 PANELS = {
     "score": "test score",
@@ -53,11 +66,18 @@ class RegularizationPathDisplay:
     ['score']
     """
 
-    def __init__(self, path):
+    figure_: Figure
+    axes_: dict[str, Axes]
+    lines_: dict[str, Line2D]
+    band_: PolyCollection | None
+
+    def __init__(self, path: Any) -> None:
         self.path = path
 
     @classmethod
-    def from_estimator(cls, path, *, axes=None):
+    def from_estimator(
+        cls, path: Any, *, axes: Axes | Sequence[Axes] | np.ndarray | None = None
+    ) -> Self:
         """Draw a fitted path.
 
         Parameters
@@ -82,7 +102,7 @@ class RegularizationPathDisplay:
         path, _ = fitted_with(path, "max_breakpoints", "path: it must be a RegularizationPath")
         return cls(path).plot(axes=axes)
 
-    def curves(self):
+    def curves(self) -> dict[str, np.ndarray]:
         """Return the drawn values against lam, by panel."""
         path = self.path
         if not hasattr(path, "lams_"):
@@ -100,7 +120,7 @@ class RegularizationPathDisplay:
             "planes": (lams, np.append(planes, planes[-1])),
         }
 
-    def plot(self, *, axes=None):
+    def plot(self, *, axes: Axes | Sequence[Axes] | np.ndarray | None = None) -> Self:
         """Draw the panels side by side.
 
         Parameters

@@ -1,12 +1,22 @@
 """SegmentationDisplay: images beside the labels of their pixels."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sskit._labels import is_ignored
 from sskit._optional import optional
+from sskit._types import ArrayLike, Samples, Self
 from sskit.display._common import TruthDisplay, one_of_each
 from sskit.inputs.masks import as_rgb, check_images, check_mask
 from sskit.inputs.rows import check_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 GREY = np.array([0.2125, 0.7154, 0.0721], dtype=np.float32)
 # Weight of the colours of labels over the grey image
@@ -69,8 +79,15 @@ class SegmentationDisplay(TruthDisplay):
     """
 
     def __init__(
-        self, images, panels, *, segments=None, labels=None, display_labels=None, ignore_label=None
-    ):
+        self,
+        images: Samples,
+        panels: dict[str, Samples],
+        *,
+        segments: Samples | None = None,
+        labels: ArrayLike | None = None,
+        display_labels: ArrayLike | None = None,
+        ignore_label: object = None,
+    ) -> None:
         self.images = check_images(images, "images")
         self.segments = None
         if segments is not None:
@@ -97,7 +114,16 @@ class SegmentationDisplay(TruthDisplay):
         self.display_labels = [str(name) for name in names]
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, images=None, segments=None, **options):
+    def from_estimator(
+        cls,
+        estimator: object,
+        X: Samples,
+        y: Samples,
+        *,
+        images: Samples | None = None,
+        segments: Samples | None = None,
+        **options: Any,
+    ) -> Self:
         """Predict the masks of images and show them beside the truth.
 
         Parameters
@@ -130,7 +156,16 @@ class SegmentationDisplay(TruthDisplay):
         return cls.from_predictions(images, y, predictions, segments=segments, **options)
 
     @classmethod
-    def from_predictions(cls, images, y_true, y_pred, *, axes=None, colors=None, **parameters):
+    def from_predictions(
+        cls,
+        images: Samples,
+        y_true: Samples,
+        y_pred: Samples,
+        *,
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+        colors: Samples | None = None,
+        **parameters: Any,
+    ) -> Self:
         """Show predicted masks beside the truth.
 
         Parameters
@@ -153,7 +188,12 @@ class SegmentationDisplay(TruthDisplay):
         """
         return cls(images, cls._with_truth(y_true, y_pred), **parameters).plot(axes, colors=colors)
 
-    def plot(self, axes=None, *, colors=None):
+    def plot(
+        self,
+        axes: Axes | Sequence[Axes] | np.ndarray | None = None,
+        *,
+        colors: Samples | None = None,
+    ) -> Self:
         """Draw the display.
 
         Parameters

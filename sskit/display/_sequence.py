@@ -1,11 +1,14 @@
 """A tagged sequence as coloured text."""
 
+from __future__ import annotations
+
 import colorsys
 import html
 
 import numpy as np
 
 from sskit._tag_schemes import SCHEMES
+from sskit._types import ArrayLike, Samples
 
 OUTSIDE = "O"
 PREFIXES = {*"".join(SCHEMES.values())} - {OUTSIDE}
@@ -36,7 +39,13 @@ class SequenceText:
     New/B-LOC(0.90) York/I-LOC(0.80)
     """
 
-    def __init__(self, words, tags, y_true, confidence):
+    def __init__(
+        self,
+        words: list[str],
+        tags: list[str],
+        y_true: list[str] | None,
+        confidence: list[float] | None,
+    ) -> None:
         self.words, self.tags, self.y_true = words, tags, y_true
         self.confidence = confidence
 
@@ -77,7 +86,14 @@ class SequenceText:
         )
 
 
-def show_sequence(words, tags, *, y_true=None, confidence=None, classes=None):
+def show_sequence(
+    words: Samples,
+    tags: Samples,
+    *,
+    y_true: Samples | None = None,
+    confidence: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> SequenceText:
     """Return a tagged sequence as coloured text.
 
     A notebook draws it: a colour for each type of label, the true label beside a wrong one, in a

@@ -1,13 +1,25 @@
 """Plots of transition weights."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from sskit._inside import unwrap
 from sskit._optional import optional
+from sskit._types import Self
 from sskit.display._common import grid_of_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
 
 # What rows and columns are, of sequences
 SIDES = "label before it", "label"
@@ -50,14 +62,34 @@ class TransitionDisplay:
     (11, 11)
     """
 
-    def __init__(self, *, weights, rows, columns, axes=SIDES):
+    figure_: Figure
+    ax_: Axes
+    image_: AxesImage
+    colorbar_: Colorbar | None
+
+    def __init__(
+        self,
+        *,
+        weights: np.ndarray,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        axes: tuple[str, str] = SIDES,
+    ) -> None:
         self.weights = weights
         self.rows = rows
         self.columns = columns
         self.axes = axes
 
     @classmethod
-    def from_estimator(cls, tagger, *, ends=True, edge_feature=None, ax=None, **options):
+    def from_estimator(
+        cls,
+        tagger: object,
+        *,
+        ends: bool = True,
+        edge_feature: int | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
         """Draw the transition weights of a fitted tagger.
 
         Parameters
@@ -118,7 +150,7 @@ class TransitionDisplay:
         display = cls(weights=weights, rows=rows, columns=columns, axes=axes)
         return display.plot(ax=ax, **options)
 
-    def plot(self, *, ax=None, colorbar=True):
+    def plot(self, *, ax: Axes | None = None, colorbar: bool = True) -> Self:
         """Draw the heat map.
 
         Zero is in the middle of the colours. Transitions that may not occur are grey.

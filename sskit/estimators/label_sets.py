@@ -1,16 +1,19 @@
 """Multilabel classification: pairs of labels that go together, or a hierarchy of labels."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
+from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
@@ -60,8 +63,17 @@ class LabelSetSummary(RowSummary):
     fractions: np.ndarray | None = averaged()
 
 
+class FittedLabelSets:
+    """Types of the attributes that a fitted `LabelSetClassifier` has."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    classes_: np.ndarray
+    feature_scale_: np.ndarray
+
+
 @parameters
-class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator):
+class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, StructuredEstimator):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(summary)``, the model for training data;
@@ -71,14 +83,16 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
     """
 
     _summary_class = LabelSetSummary
-    loss: str = parameter("hamming_sum", StrOptions({"hamming", "hamming_sum"}))
-    label_weight: object = parameter(None, "array-like", None)
-    fit_intercept: bool = parameter(True, "boolean")
+    loss: Literal["hamming", "hamming_sum"] = parameter(
+        StrOptions({"hamming", "hamming_sum"}), default="hamming_sum"
+    )
+    label_weight: ArrayLike | None = parameter("array-like", None, default=None)
+    fit_intercept: bool = parameter("boolean", default=True)
     _n_asked = 200
     _rule_of_lam = "R^2 / (10 n c), c the mean cost of a label"
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -199,7 +213,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         sets = model.best_sets(np.ascontiguousarray(scores), pairs, fixed)
         return scores, sets, fixed
 
-    def predict(self, X, known=None):
+    def predict(self, X: ArrayLike, known: ArrayLike | Samples | None = None) -> Any:
         """Return a set of labels for each row.
 
         Parameters
@@ -238,7 +252,9 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
             return DataFrame(sets, schema=self.classes_.tolist())
         return sp.csr_matrix(sets) if self._form == "sparse" else sets
 
-    def decision_function(self, X, known=None):
+    def decision_function(
+        self, X: ArrayLike, known: ArrayLike | Samples | None = None
+    ) -> np.ndarray:
         """Return the gain of each label, given the other predicted labels.
 
         Parameters
@@ -267,7 +283,7 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         gains = free if fixed is None else np.where(fixed >= 0, gains, free)
         return gains.ravel() if self._form == "classes" else gains
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of rows whose labels are all predicted right.
 
         Parameters
@@ -317,8 +333,16 @@ class LabelSetClassifier(ClassifierMixin, StandardizeMixin, StructuredEstimator)
         return tags
 
 
+class FittedPairs:
+    """Types of the attributes that a fitted `MultilabelPairwise` has."""
+
+    edges_: np.ndarray
+    pairwise_: np.ndarray
+    inference_: str
+
+
 @parameters
-class MultilabelPairwise(LabelSetClassifier):
+class MultilabelPairwise(FittedPairs, LabelSetClassifier):
     r"""Multilabel classification in which pairs of labels attract or repel each other.
 
     A set of labels y, in :math:`\{0, 1\}^L`, has the score
@@ -495,8 +519,12 @@ class MultilabelPairwise(LabelSetClassifier):
     ('exhaustive', True)
     """
 
-    edges: object = parameter("auto", StrOptions({"auto", "full", "tree"}), "array-like", None)
-    inference: str = parameter("auto", StrOptions(set(INFERENCES)))
+    edges: Literal["auto", "full", "tree"] | ArrayLike | None = parameter(
+        StrOptions({"auto", "full", "tree"}), "array-like", None, default="auto"
+    )
+    inference: Literal["auto", "exhaustive", "tree", "graphcut", "lp"] = parameter(
+        StrOptions(set(INFERENCES)), default="auto"
+    )
 
     def _fractions(self, sets, weight):
         """Return the fractions of pairs of labels, if the edges are made of them."""
@@ -542,8 +570,14 @@ class MultilabelPairwise(LabelSetClassifier):
         return PairwiseModel, self.edges_, self.inference_
 
 
+class FittedHierarchy:
+    """Types of the attributes that a fitted `HierarchicalMultilabel` has."""
+
+    hierarchy_: np.ndarray
+
+
 @parameters
-class HierarchicalMultilabel(LabelSetClassifier):
+class HierarchicalMultilabel(FittedHierarchy, LabelSetClassifier):
     r"""Multilabel classification with a hierarchy of labels.
 
     A row that has a label has its ancestors too. The score of a set of labels is the sum over the
@@ -693,8 +727,8 @@ class HierarchicalMultilabel(LabelSetClassifier):
            [0, 0, 0]])
     """
 
-    hierarchy: object = parameter(None, "array-like", None, positional=True)
-    lam: float | None = parameter(None, POSITIVE, None)
+    hierarchy: ArrayLike | None = parameter("array-like", None, default=None, kw_only=False)
+    lam: float | None = parameter(POSITIVE, None, default=None)
 
     def _make_model(self, summary):
         """Return the model for training data."""

@@ -1,17 +1,19 @@
 """Multiclass classification of rows, with hidden components and kernels."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
+from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.columns import ColumnSums, StandardizeMixin
 from sskit.estimators.base.estimator import TrainingTask
@@ -52,8 +54,29 @@ SURROGATES = "weston_watkins", "crammer_singer"
 MOST_SUMMED = 32
 
 
+class FittedClasses:
+    """Types of the attributes that a fitted `StructSVMClassifier` has."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    component_labels_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
+    kernel_: Any
+    classes_: np.ndarray
+    feature_scale_: np.ndarray
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+    n_samples_seen_: float
+
+
 @parameters
-class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, OnlineEstimator):
+class StructSVMClassifier(
+    FittedClasses, ClassifierMixin, KernelMixin, StandardizeMixin, OnlineEstimator
+):
     r"""Classification of rows with a multiclass hinge loss.
 
     Minimises, with c_i proportional to the sample weights,
@@ -259,18 +282,26 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
     (True, True)
     """
 
-    steps: str = parameter("auto", StrOptions({"auto", "fw", "pairwise", "away", "projection"}))
-    loss: object = parameter("zero_one", StrOptions({"zero_one"}), "array-like", dict)
-    surrogate: str = parameter("auto", StrOptions({"auto", *SURROGATES}))
-    fit_intercept: bool = parameter(True, "boolean")
-    class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
-    n_components: object = parameter(1, AT_LEAST_ONE, dict)
-    n_init: int = parameter(1, AT_LEAST_ONE)
+    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(
+        StrOptions({"auto", "fw", "pairwise", "away", "projection"}), default="auto"
+    )
+    loss: Literal["zero_one"] | ArrayLike | Dictionary = parameter(
+        StrOptions({"zero_one"}), "array-like", dict, default="zero_one"
+    )
+    surrogate: Literal["auto", "weston_watkins", "crammer_singer"] = parameter(
+        StrOptions({"auto", *SURROGATES}), default="auto"
+    )
+    fit_intercept: bool = parameter("boolean", default=True)
+    class_weight: Literal["balanced"] | Dictionary | None = parameter(
+        StrOptions({"balanced"}), dict, None, default=None
+    )
+    n_components: int | Dictionary = parameter(AT_LEAST_ONE, dict, default=1)
+    n_init: int = parameter(AT_LEAST_ONE, default=1)
 
     _n_asked = 1000
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -462,7 +493,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
             scores = scores[:, 1:] - scores[:, :1] if len(first) == 2 else scores
         return scores
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of the classes.
 
         Parameters
@@ -480,7 +511,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         scores = self._class_scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the class with the highest score for each row.
 
         Parameters
@@ -496,7 +527,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         best = best_of(self._class_scores(X))
         return self.classes_[best]
 
-    def predict_component(self, X):
+    def predict_component(self, X: ArrayLike) -> np.ndarray:
         """Return the component with the highest score for each row.
 
         Parameters
@@ -512,7 +543,7 @@ class StructSVMClassifier(ClassifierMixin, KernelMixin, StandardizeMixin, Online
         """
         return best_of(self._scores(X)[0])
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy, whatever `loss`.
 
         Parameters

@@ -1,14 +1,16 @@
 """Online learning: implicit steps over the parts of a stream (partial_fit)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names
 
 from sskit._labels import label_array, shown
 from sskit._numbers import shortened
+from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
@@ -102,7 +104,13 @@ class OnlineEstimator(StructuredEstimator):
 
     @available_if(takes_steps)
     @with_callbacks
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: ArrayLike | Samples,
+        y: ArrayLike | Samples,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Take an implicit online step: solve for new samples, near the last weights.
 
         The last weights are the prior, in a norm in which a weight is the stiffer the more rows

@@ -1,13 +1,18 @@
 """Pose estimation: places for the parts of a body, by score maps and springs."""
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
+from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
@@ -69,8 +74,24 @@ class PoseSummary(Summary):
         return replace(self, square=square)
 
 
+class FittedParts:
+    """Types of the attributes that a fitted `PartsModel` has."""
+
+    coef_: np.ndarray
+    types_: np.ndarray
+    springs_: np.ndarray
+    means_: np.ndarray
+    unit_: float
+    parents_: np.ndarray
+    part_names_: np.ndarray | MaybeNone
+    score_curves_: np.ndarray | MaybeNone
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+
+
 @parameters
-class PartsModel(StructuredEstimator):
+class PartsModel(FittedParts, StructuredEstimator):
     r"""Places of parts that are connected by springs in a tree, with the structured hinge loss.
 
     A pictorial structure: every part k has a map :math:`x_k` of scores, and is connected to its
@@ -270,21 +291,27 @@ class PartsModel(StructuredEstimator):
     _weighs_by_label = False
     _rule_of_lam = "10 / n, or 1 / n of raw scores"
     _type_of_estimator = "pose_estimator"
-    parents: object = parameter(REQUIRED, "array-like", positional=True)
-    lam: float | None = parameter(None, POSITIVE, None)
-    loss: str = parameter("squared", StrOptions({"squared", "distance"}))
-    cutoff: float = parameter(1.0, POSITIVE)
-    radius: float = parameter(0.2, POSITIVE)
-    torso: object = parameter(None, tuple, list, None)
-    n_types: int = parameter(4, AT_LEAST_ONE)
-    latent_types: bool = parameter(False, "boolean")
-    means: object = parameter(None, "array-like", None)
-    scores: str = parameter("log_odds", StrOptions({"log_odds", "raw"}))
-    min_square: float = parameter(0.01, Interval(numbers.Real, 0, 1e100, closed="neither"))
-    part_names: object = parameter(None, "array-like", None)
+    parents: ArrayLike = parameter("array-like", kw_only=False)
+    lam: float | None = parameter(POSITIVE, None, default=None)
+    loss: Literal["squared", "distance"] = parameter(
+        StrOptions({"squared", "distance"}), default="squared"
+    )
+    cutoff: float = parameter(POSITIVE, default=1.0)
+    radius: float = parameter(POSITIVE, default=0.2)
+    torso: tuple[int, int] | tuple[str, str] | list[int] | list[str] | None = parameter(
+        tuple, list, None, default=None
+    )
+    n_types: int = parameter(AT_LEAST_ONE, default=4)
+    latent_types: bool = parameter("boolean", default=False)
+    means: ArrayLike | None = parameter("array-like", None, default=None)
+    scores: Literal["log_odds", "raw"] = parameter(
+        StrOptions({"log_odds", "raw"}), default="log_odds"
+    )
+    min_square: float = parameter(Interval(numbers.Real, 0, 1e100, closed="neither"), default=0.01)
+    part_names: Sequence[str] | np.ndarray | None = parameter("array-like", None, default=None)
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -409,7 +436,7 @@ class PartsModel(StructuredEstimator):
                 raise_damaged(self, f"{name} has numbers that none of a fit are")
         return model
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> np.ndarray:
         """Return the best positions of the parts of each sample.
 
         Parameters
@@ -424,7 +451,7 @@ class PartsModel(StructuredEstimator):
         """
         return object_array(self._decoder(X)[0].best())
 
-    def decision_function(self, X):
+    def decision_function(self, X: Samples) -> np.ndarray:
         """Return the max-marginals: for each part and cell the best score with the part there.
 
         Parameters
@@ -441,7 +468,7 @@ class PartsModel(StructuredEstimator):
         """
         return object_array(self._decoder(X)[0].max_marginals())
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of detected parts, found within `radius` torsos of the truth.
 
         Parameters

@@ -1,13 +1,15 @@
 """Ranking of rows within groups by the ROC area (Joachims 2005)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from sskit._numbers import as_array
 from sskit._parameters import parameters
+from sskit._types import ArrayLike, RegressorMixin, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
@@ -48,8 +50,15 @@ class RowSetSummary(RowSummary):
     variance: np.ndarray
 
 
+class FittedRanking:
+    """Types of the attributes that a fitted `RankingSVM` has."""
+
+    coef_: np.ndarray
+    feature_scale_: np.ndarray
+
+
 @parameters
-class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
+class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the fraction of its pairs of rows of different grades that are in the
@@ -194,7 +203,13 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     _summary_class = RowSetSummary
 
     @with_callbacks
-    def fit(self, X, y, groups=None, sample_weight=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -283,7 +298,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         """Return what the estimator requires besides `ASKED`."""
         return {"groups": "a loss of sets of rows"}
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of rows: the higher, the further up.
 
         Parameters
@@ -312,7 +327,13 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         check_scores(np.isfinite(scores), "its score overflows")
         return scores
 
-    def score(self, X, y, groups=None, sample_weight=None):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the mean fraction, over the groups, of pairs in order.
 
         Parameters

@@ -1,9 +1,13 @@
 """Segment tagging of sequences (semi-Markov models)."""
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -12,6 +16,7 @@ from sskit._labels import by_label, string_array
 from sskit._numbers import array, as_floats
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
+from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
@@ -34,6 +39,10 @@ from sskit.inputs.ragged_array import RaggedArray, object_array
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table, counted_weight
 from sskit.models.chain.model import default_lam, token_scale
 from sskit.models.segments.model import SegmentModel
+
+if TYPE_CHECKING:
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
 
 LOSSES = "hamming", "hamming_sum", "segments"
 
@@ -66,8 +75,27 @@ class SegmentSummary(RowSummary):
     )
 
 
+class FittedSegments:
+    """Types of the attributes that a fitted `SegmentTagger` has."""
+
+    coef_: np.ndarray
+    first_coef_: np.ndarray
+    last_coef_: np.ndarray
+    lengths_: np.ndarray
+    segment_coef_: np.ndarray
+    segment_features_: Callable[..., Any]
+    transitions_: np.ndarray
+    start_: np.ndarray
+    end_: np.ndarray
+    classes_: np.ndarray
+    max_length_: np.ndarray
+    outside_: int
+    form_: Literal["tags", "segments"]
+    vectorizer_: TokenVectorizer
+
+
 @parameters
-class SegmentTagger(TaggerMixin, StructuredEstimator):
+class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
     r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
 
     A labelling y of a sequence is a list of segments (s, e, k): the tokens s to e - 1, at most
@@ -282,16 +310,18 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
 
     _summary_class = SegmentSummary
     _type_of_estimator = "segment_tagger"
-    max_length: object = parameter(None, AT_LEAST_ONE, dict, None)
-    scheme: str = parameter("bio", StrOptions(set(SCHEMES)))
-    outside: object = parameter("O")
-    first_last: bool = parameter(True, "boolean")
-    lengths: bool = parameter(True, "boolean")
-    segment_features: object = parameter(None, callable, None)
-    loss: object = parameter("segments", StrOptions(set(LOSSES)), "array-like", dict)
+    max_length: int | Dictionary | None = parameter(AT_LEAST_ONE, dict, None, default=None)
+    scheme: Scheme = parameter(StrOptions(set(SCHEMES)), default="bio")
+    outside: object = parameter(default="O")
+    first_last: bool = parameter("boolean", default=True)
+    lengths: bool = parameter("boolean", default=True)
+    segment_features: Callable[..., Any] | None = parameter(callable, None, default=None)
+    loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
+        StrOptions(set(LOSSES)), "array-like", dict, default="segments"
+    )
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -396,7 +426,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
             return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
         return {"costs": costs, "table": cost_table(loss, labels.values)}
 
-    def predict(self, X, known=None):
+    def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence, in the form of y in `fit`.
 
         Parameters
@@ -423,7 +453,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         """
         return super().predict(X, known)
 
-    def predict_segments(self, X, known=None):
+    def predict_segments(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence as tuples, whatever the form of y in `fit`.
 
         Parameters
@@ -442,7 +472,24 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         decoder, offsets = self._decoder(X, known)
         return self._segments(decoder.best(), offsets)
 
-    def predict_topk(self, X, k, *, return_scores=False, known=None):
+    @overload
+    def predict_topk(
+        self,
+        X: Samples,
+        k: int,
+        *,
+        return_scores: Literal[False] = False,
+        known: Samples | None = None,
+    ) -> np.ndarray: ...
+
+    @overload
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: Literal[True], known: Samples | None = None
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: bool = False, known: Samples | None = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the k best segmentations of each sequence.
 
         Parameters
@@ -466,7 +513,7 @@ class SegmentTagger(TaggerMixin, StructuredEstimator):
         """
         return super().predict_topk(X, k, return_scores=return_scores, known=known)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the F1 score of segments that match exactly.
 
         Parameters

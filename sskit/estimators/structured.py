@@ -1,17 +1,20 @@
 """StructuredSVM: structures of the user's own."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.metaestimators import available_if
 
 from sskit._numbers import check_k
-from sskit._parameters import AT_LEAST_ONE, POSITIVE, REQUIRED, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
+from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
@@ -38,8 +41,19 @@ class StructureSummary(Summary):
     kinds: frozenset
 
 
+class FittedStructure:
+    """Types of the attributes that a fitted `StructuredSVM` has."""
+
+    coef_: np.ndarray
+    model_: Any
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+    n_samples_seen_: float
+
+
 @parameters
-class StructuredSVM(OnlineEstimator):
+class StructuredSVM(FittedStructure, OnlineEstimator):
     r"""Learning with a structure of your own, with the structured hinge loss.
 
     A model object defines the labellings, their features :math:`\phi(x, y)`, their loss, and which
@@ -190,16 +204,13 @@ class StructuredSVM(OnlineEstimator):
     _rule_of_lam = "1 / n"
     _type_of_estimator = "structured_classifier"
     model: object = parameter(
-        REQUIRED,
-        HasMethods(["joint_feature"]),
-        HasMethods(["feature_map", "structure"]),
-        positional=True,
+        HasMethods(["joint_feature"]), HasMethods(["feature_map", "structure"]), kw_only=False
     )
-    lam: float | None = parameter(None, POSITIVE, None)
-    n_init: int = parameter(1, AT_LEAST_ONE)
+    lam: float | None = parameter(POSITIVE, None, default=None)
+    n_init: int = parameter(AT_LEAST_ONE, default=1)
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -303,7 +314,7 @@ class StructuredSVM(OnlineEstimator):
         structure, inputs = self._fitted_structure(X)
         return structure.predict(inputs, self.coef_, self.n_jobs), structure
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> np.ndarray:
         """Return the labelling of each input with the highest score.
 
         Parameters
@@ -324,7 +335,7 @@ class StructuredSVM(OnlineEstimator):
         plain = self._plain and not (latent and seen is labels)
         return plain_labels(seen) if plain else object_array(seen)
 
-    def predict_full(self, X):
+    def predict_full(self, X: Samples) -> np.ndarray:
         """Return the best labelling of each input, with its hidden parts.
 
         Parameters
@@ -339,8 +350,20 @@ class StructuredSVM(OnlineEstimator):
         """
         return object_array(self._labellings(X)[0])
 
+    @overload
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: Literal[False] = False
+    ) -> np.ndarray: ...
+
+    @overload
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: Literal[True]
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
     @available_if(lambda self: isinstance(self.model, CompiledModel))
-    def predict_topk(self, X, k, *, return_scores=False):
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the k best labellings of each input; for compiled structures alone.
 
         Parameters
@@ -367,7 +390,7 @@ class StructuredSVM(OnlineEstimator):
         return (labellings, scores) if return_scores else labellings
 
     @available_if(lambda self: isinstance(self.model, CompiledModel))
-    def decision_function(self, X):
+    def decision_function(self, X: Samples) -> np.ndarray:
         """Return the max-marginals; for compiled structures alone.
 
         Parameters
@@ -385,7 +408,7 @@ class StructuredSVM(OnlineEstimator):
         _, decoder, offsets = self._decoder(X)
         return split(decoder.max_marginals(), offsets)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return 1 - the mean loss of the predictions.
 
         Parameters

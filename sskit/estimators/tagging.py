@@ -1,11 +1,15 @@
 """Base of the taggers of sequences and trees."""
 
-from dataclasses import replace
+from __future__ import annotations
 
-from sklearn.utils.metaestimators import available_if
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
+from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
@@ -26,9 +30,22 @@ from sskit.estimators.online import step, takes_steps
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
+
+class FittedTokens:
+    """Types of the attributes that a fitted `Tagger` has."""
+
+    classes_: np.ndarray
+    n_samples_seen_: float
+    vectorizer_: TokenVectorizer
+
 
 @parameters
-class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
+class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """Base of taggers without cycles, whose labels may have hidden states.
 
     A subclass implements:
@@ -45,7 +62,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     - ``_terms(sample)`` returns all the `Terms` of a list of one sample.
     """
 
-    ignore_label: object = parameter(None)
+    ignore_label: object = parameter(default=None)
 
     def _read_data(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
@@ -112,7 +129,14 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     @available_if(takes_steps)
     @with_callbacks
-    def partial_fit(self, X, y, classes=None, sample_weight=None, token_weight=None):
+    def partial_fit(
+        self,
+        X: Samples,
+        y: Samples,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        token_weight: Samples | None = None,
+    ) -> Self:
         """Take an implicit online step: solve for new samples, near the last weights.
 
         The last weights are the prior, in a norm in which a weight is the stiffer the more rows
@@ -155,16 +179,16 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     def explain(
         self,
-        X,
-        i,
-        t,
+        X: Samples,
+        i: int,
+        t: int,
         *,
-        label=None,
-        rival=None,
-        known=None,
-        feature_names=None,
-        edge_feature_names=None,
-    ):
+        label: object = None,
+        rival: object = None,
+        known: Samples | None = None,
+        feature_names: ArrayLike | None = None,
+        edge_feature_names: ArrayLike | None = None,
+    ) -> DataFrame:
         """Return the contributions to the label of a token against its strongest rival.
 
         Parameters

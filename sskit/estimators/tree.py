@@ -1,10 +1,13 @@
 """Tagging of the nodes of trees."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from sskit._parameters import parameters
+from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import Labels, RowSummary, same
@@ -23,8 +26,18 @@ class TreeSummary(RowSummary):
     kinds: Labels | None
 
 
+class FittedTrees:
+    """Types of the attributes that a fitted `TreeTagger` has."""
+
+    coef_: np.ndarray
+    transitions_: np.ndarray
+    edge_kinds_: np.ndarray | MaybeNone
+    root_: np.ndarray
+    leaf_: np.ndarray
+
+
 @parameters
-class TreeTagger(Tagger):
+class TreeTagger(FittedTrees, Tagger):
     r"""Labels for all nodes of a tree, learned with the structured hinge loss.
 
     The score of a labelling is
@@ -226,7 +239,13 @@ class TreeTagger(Tagger):
     _type_of_estimator = "tree_tagger"
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, token_weight=None):
+    def fit(
+        self,
+        X: Samples,
+        y: Samples,
+        sample_weight: ArrayLike | None = None,
+        token_weight: Samples | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -1,12 +1,17 @@
 """RaggedArray: sequences of unequal length as one object."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import scipy.sparse as sp
 
 from sskit._labels import object_array
 from sskit._numbers import array
+from sskit._types import ArrayLike
 
 _ARRAYS = {"data", "indices", "indptr", "_shape"}
 _ATTRIBUTES = {}  # of empty CSR matrices, by their type
@@ -54,7 +59,7 @@ class RaggedArray:
 
     ndim = 1
 
-    def __init__(self, values, offsets):
+    def __init__(self, values: ArrayLike, offsets: ArrayLike) -> None:
         values = values.tocsr() if sp.issparse(values) else np.asarray(values)
         dim = len(values.shape)
         if dim not in (1, 2):
@@ -70,26 +75,26 @@ class RaggedArray:
         self._offsets = offsets
 
     @property
-    def values(self):
+    def values(self) -> Any:
         """The stacked rows, an ndarray or a CSR matrix."""
         return self._values
 
     @property
-    def offsets(self):
+    def offsets(self) -> np.ndarray:
         """Where the sequences begin, read-only int64 of shape (n + 1,)."""
         return self._offsets
 
     @property
-    def lengths(self):
+    def lengths(self) -> np.ndarray:
         """The number of rows of every sequence, int64 of shape (n,)."""
         return np.diff(self._offsets)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int]:
         """The number of sequences, as a tuple of one integer."""
         return (len(self),)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._offsets.size - 1
 
     def __repr__(self):
@@ -103,7 +108,7 @@ class RaggedArray:
     def __reduce__(self):
         return type(self), (self._values, self._offsets)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != object:
             raise TypeError(f"a RaggedArray converts to an array of objects only, not to {dtype}")
         return split(self._values, self._offsets)
@@ -111,7 +116,13 @@ class RaggedArray:
     def __iter__(self):
         return (self._rows(a, b) for a, b in pairwise(self._offsets.tolist()))
 
-    def __getitem__(self, key):
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: slice | Sequence[Any] | np.ndarray) -> RaggedArray: ...
+
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice) and key.step in (None, 1):
             start, stop, _ = key.indices(len(self))
             offsets = self._offsets[start : max(start, stop) + 1]

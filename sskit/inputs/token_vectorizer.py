@@ -1,20 +1,33 @@
 """TokenVectorizer: dicts of attributes, as users of CRFsuite have them, to rows of features."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
 from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
 
 
 # No set_output: a RaggedArray is not a data frame.
+class FittedVocabulary:
+    """Types of the attributes that a fitted `TokenVectorizer` has."""
+
+    feature_names_: list[str]
+
+
 @parameters
-class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TokenVectorizer(
+    FittedVocabulary, PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Convert tokens that are dicts of attributes, or lists of strings, to rows of features.
 
     It takes tokens as CRFsuite does. The names, the order and the values of the features are those
@@ -65,12 +78,14 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
     array(['end', 'previous:word=the', 'word=dog', 'word=the'], dtype=object)
     """
 
-    min_count: int = parameter(1, AT_LEAST_ONE)
-    dtype: object = parameter(
-        np.float64, Options(type, {np.float64, np.float32}), StrOptions({"float64", "float32"})
+    min_count: int = parameter(AT_LEAST_ONE, default=1)
+    dtype: type[np.float64] | type[np.float32] | Literal["float64", "float32"] = parameter(
+        Options(type, {np.float64, np.float32}),
+        StrOptions({"float64", "float32"}),
+        default=np.float64,
     )
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Find the features of tokens.
 
         Parameters
@@ -94,7 +109,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         self._make_ready()
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Samples, y: object = None) -> RaggedArray:
         """Find the features of tokens and return their rows, in one pass over the tokens.
 
         Parameters
@@ -118,7 +133,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         self._make_ready()
         return rows
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> RaggedArray:
         """Return the rows of tokens.
 
         Parameters
@@ -139,7 +154,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         """
         return self._transform(X, RaggedArray)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the names of the features.
 
         Parameters
@@ -156,7 +171,7 @@ class TokenVectorizer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
         return np.array(self.feature_names_, dtype=object)
 
     @property
-    def vocabulary_(self):
+    def vocabulary_(self) -> dict[str, int]:
         """The columns of the features by name."""
         return self._known_columns().vocabulary
 

@@ -1,8 +1,16 @@
 """A structured hinge of a batch: losses, labellings and gradients."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from sskit._types import ArrayLike
 from sskit.losses.layout import as_potentials
+
+if TYPE_CHECKING:
+    from sskit.losses.nodes import NodeProblem
 
 
 class HingeEvaluation:
@@ -48,7 +56,20 @@ class HingeEvaluation:
     (array([2.]), array([[1, 0]], dtype=int32), array([ True]))
     """
 
-    def __init__(self, problem, labels, completed, losses, scale, exact):
+    losses: np.ndarray
+    labels: Any
+    completed: Any
+    exact: np.ndarray
+
+    def __init__(
+        self,
+        problem: NodeProblem,
+        labels: np.ndarray,
+        completed: np.ndarray,
+        losses: np.ndarray,
+        scale: np.ndarray,
+        exact: np.ndarray,
+    ) -> None:
         self._layout, self._edges, self._tables = problem.layout, problem.edges, problem.tables
         self._n_states, self._dtypes = problem.n_states, problem.dtypes
         self._found, self._scale = (labels, completed), scale
@@ -56,7 +77,7 @@ class HingeEvaluation:
         self.labels, self.completed = map(problem.layout.split_labels, self._found)
         self.exact = exact
 
-    def gradients(self, weights=None):
+    def gradients(self, weights: ArrayLike | None = None) -> tuple[Any, Any]:
         """Return a subgradient of the weighted sum of the losses by the potentials.
 
         Parameters

@@ -1,13 +1,17 @@
 """Structured hinge losses of given potentials, and their subgradients."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from operator import is_
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import ArrayLike, BaseEstimator, Dictionary
 from sskit.inputs.weights import cost_table
 from sskit.losses.evaluation import HingeEvaluation, as_type
 from sskit.losses.layout import pack_weights
@@ -105,16 +109,31 @@ class StructuredHinge(PublicMixin, BaseEstimator):
            [ 0.,  1.]])
     """
 
-    structure: str = parameter("chain", StrOptions({*WORDS}), positional=True)
-    loss: object = parameter(
-        "hamming_sum", StrOptions({"hamming_sum", "hamming"}), dict, "array-like"
+    structure: Literal["chain", "tree", "graph"] = parameter(
+        StrOptions({*WORDS}), default="chain", kw_only=False
     )
-    rescaling: str = parameter("margin", StrOptions({"margin", "slack"}))
-    pairwise_form: str = parameter("full", StrOptions({"full", "potts"}))
-    n_jobs: int | None = parameter(None, *JOBS)
+    loss: Literal["hamming_sum", "hamming"] | ArrayLike | Dictionary = parameter(
+        StrOptions({"hamming_sum", "hamming"}), dict, "array-like", default="hamming_sum"
+    )
+    rescaling: Literal["margin", "slack"] = parameter(
+        StrOptions({"margin", "slack"}), default="margin"
+    )
+    pairwise_form: Literal["full", "potts"] = parameter(
+        StrOptions({"full", "potts"}), default="full"
+    )
+    n_jobs: int | None = parameter(*JOBS, default=None)
     _sound = None  # parameters that passed their check
 
-    def evaluate(self, unary, pairwise, labels, *, edges=None, mask=None, token_weight=None):
+    def evaluate(
+        self,
+        unary: ArrayLike | Sequence[ArrayLike],
+        pairwise: ArrayLike | Sequence[ArrayLike] | None,
+        labels: ArrayLike | Sequence[ArrayLike],
+        *,
+        edges: ArrayLike | Sequence[ArrayLike] | None = None,
+        mask: ArrayLike | None = None,
+        token_weight: ArrayLike | Sequence[ArrayLike] | None = None,
+    ) -> HingeEvaluation:
         """Compute the losses of a batch, and what their gradients need.
 
         Parameters
@@ -158,7 +177,14 @@ default=None
         costs = self._costs(problem, weight)
         return HingeEvaluation(problem, *self._find(problem, table, *costs))
 
-    def decode(self, unary, pairwise, *, edges=None, mask=None):
+    def decode(
+        self,
+        unary: ArrayLike | Sequence[ArrayLike],
+        pairwise: ArrayLike | Sequence[ArrayLike] | None,
+        *,
+        edges: ArrayLike | Sequence[ArrayLike] | None = None,
+        mask: ArrayLike | None = None,
+    ) -> Any:
         """Find the best labellings.
 
         Parameters
@@ -179,7 +205,14 @@ default=None
         problem = self._pack(unary, pairwise, None, edges, mask)
         return problem.layout.split_labels(self._find(problem)[1])
 
-    def max_marginals(self, unary, pairwise, *, edges=None, mask=None):
+    def max_marginals(
+        self,
+        unary: ArrayLike | Sequence[ArrayLike],
+        pairwise: ArrayLike | Sequence[ArrayLike] | None,
+        *,
+        edges: ArrayLike | Sequence[ArrayLike] | None = None,
+        mask: ArrayLike | None = None,
+    ) -> Any:
         """Compute for each node and label the best score of all labellings with it.
 
         Parameters
@@ -203,7 +236,14 @@ default=None
         out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
         return problem.layout.split(as_type(out, problem.dtypes[0]))
 
-    def marginals(self, unary, pairwise, *, edges=None, mask=None):
+    def marginals(
+        self,
+        unary: ArrayLike | Sequence[ArrayLike],
+        pairwise: ArrayLike | Sequence[ArrayLike] | None,
+        *,
+        edges: ArrayLike | Sequence[ArrayLike] | None = None,
+        mask: ArrayLike | None = None,
+    ) -> Any:
         """Compute for each node and label its probability, by the sum-product algorithm.
 
         A labelling has the probability exp(F(y)) / Z. Scores of a max-margin model are not

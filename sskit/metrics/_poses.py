@@ -1,18 +1,55 @@
 """Scores of poses: detected joints, and distances in torsos."""
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Callable, Sequence
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import validate_params
 
 from sskit._numbers import array
+from sskit._types import ArrayLike, Samples
 from sskit.inputs.poses import check_poses, check_torso, part_errors
 from sskit.metrics._tokens import check_weights
 
 
+@overload
+def pdj_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    radius: float = 0.2,
+    torso: Sequence[int] | None = None,
+    per_part: Literal[False] = False,
+    sample_weight: ArrayLike | None = None,
+) -> float: ...
+
+
+@overload
+def pdj_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    radius: float = 0.2,
+    torso: Sequence[int] | None = None,
+    per_part: Literal[True],
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray: ...
+
+
 @validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)
-def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_weight=None):
+def pdj_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    radius: float = 0.2,
+    torso: Sequence[int] | None = None,
+    per_part: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Compute the percentage of detected joints: the fraction of parts found near the truth.
 
     A part counts as detected if it is found within `radius` torsos of its true position.
@@ -66,7 +103,14 @@ def pdj_score(y_true, y_pred, *, radius=0.2, torso=None, per_part=False, sample_
     return fractions if per_part else float(fractions.mean())
 
 
-def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
+def pdj_curve(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    radii: ArrayLike | None = None,
+    torso: Sequence[int] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the percentage of detected joints for many radii.
 
     Parameters
@@ -107,8 +151,37 @@ def pdj_curve(y_true, y_pred, *, radii=None, torso=None, sample_weight=None):
     return radii, np.array(fractions)
 
 
+@overload
+def mean_part_error(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    torso: Sequence[int] | None = None,
+    per_part: Literal[False] = False,
+    sample_weight: ArrayLike | None = None,
+) -> float: ...
+
+
+@overload
+def mean_part_error(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    torso: Sequence[int] | None = None,
+    per_part: Literal[True],
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray: ...
+
+
 @validate_params({"per_part": ["boolean"]}, prefer_skip_nested_validation=True)
-def mean_part_error(y_true, y_pred, *, torso=None, per_part=False, sample_weight=None):
+def mean_part_error(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    torso: Sequence[int] | None = None,
+    per_part: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
     """Compute the mean distance of the parts from their true positions.
 
     Parameters
@@ -152,4 +225,4 @@ def _errors(y_true, y_pred, torso, sample_weight):
     return errors, check_weights(sample_weight, len(truth))
 
 
-pdj_scorer = make_scorer(pdj_score)
+pdj_scorer: Callable[..., float] = make_scorer(pdj_score)

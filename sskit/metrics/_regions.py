@@ -1,15 +1,26 @@
 """Scores of the labels of nodes and pixels by class."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 
 from sskit._numbers import as_array
+from sskit._types import ArrayLike, Samples
 from sskit.inputs.masks import check_mask
 from sskit.inputs.ragged import check_kinds, items_of
 from sskit.inputs.rows import check_classes
 from sskit.metrics._tokens import RegionScorer, check_weights, stack_pair
 
 
-def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+def iou_scores(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    ignore_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the intersection over union of each class: the Jaccard index over all graphs.
 
     Parameters
@@ -47,7 +58,14 @@ def iou_scores(y_true, y_pred, *, ignore_label=None, sample_weight=None):
     return right / (counts.sum(axis=0) + counts.sum(axis=1) - right), classes
 
 
-def mean_iou_score(y_true, y_pred, *, labels="either", ignore_label=None, sample_weight=None):
+def mean_iou_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    labels: Literal["either", "true"] | ArrayLike = "either",
+    ignore_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the mean intersection over union of the classes.
 
     Numbers of all graphs are summed before they are divided, as in Pascal VOC. `labels` decides
@@ -112,7 +130,13 @@ def _chosen(labels, classes, counts):
     return chosen
 
 
-def class_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+def class_accuracy_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    ignore_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the mean over the true classes of the fraction of their nodes or pixels found.
 
     Parameters

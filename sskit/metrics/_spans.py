@@ -1,10 +1,16 @@
 """Scores of label sequences by span."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
 import numpy as np
 from sklearn.metrics import classification_report, make_scorer, precision_recall_fscore_support
 
 from sskit._labels import string_array
 from sskit._tag_schemes import check_scheme, find_spans, parse_tags, write_tags
+from sskit._types import Average, Samples, Scheme
 from sskit.inputs.ragged_array import row_namer, split
 from sskit.metrics._tokens import stack, stack_pair
 
@@ -12,7 +18,7 @@ from sskit.metrics._tokens import stack, stack_pair
 NO_SPAN = -1
 
 
-def spans(labels, scheme="bio"):
+def spans(labels: Samples, scheme: Scheme = "bio") -> list[tuple[str, int, int]]:
     """Find the spans that one sequence of labels describes.
 
     Parameters
@@ -55,7 +61,7 @@ def spans(labels, scheme="bio"):
     return [(types[k], a, b) for a, b, k in zip(*map(np.ndarray.tolist, found), strict=True)]
 
 
-def convert_tags(y, source, target, *, strict=True):
+def convert_tags(y: Samples, source: Scheme, target: Scheme, *, strict: bool = True) -> np.ndarray:
     """Write tags of one scheme in another: the same spans, tagged otherwise.
 
     Parameters
@@ -103,7 +109,24 @@ def convert_tags(y, source, target, *, strict=True):
     return split(string_array(write_tags(prefix, kind, types, offsets, target)), offsets)
 
 
-def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro"):
+@overload
+def span_precision_recall_fscore(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: Average = "micro"
+) -> tuple[float, float, float, int]: ...
+
+
+@overload
+def span_precision_recall_fscore(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: None
+) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, int]]: ...
+
+
+def span_precision_recall_fscore(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: Average | None = "micro"
+) -> (
+    tuple[float, float, float, int]
+    | tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, int]]
+):
     """Compute precision, recall and F1 score of spans; a span counts if it matches exactly.
 
     Parameters
@@ -149,7 +172,21 @@ def span_precision_recall_fscore(y_true, y_pred, *, scheme="bio", average="micro
     return *map(float, scores), int((true != NO_SPAN).sum())
 
 
-def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
+@overload
+def span_f1_score(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: Average = "micro"
+) -> float: ...
+
+
+@overload
+def span_f1_score(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: None
+) -> dict[str, float]: ...
+
+
+def span_f1_score(
+    y_true: Samples, y_pred: Samples, *, scheme: Scheme = "bio", average: Average | None = "micro"
+) -> float | dict[str, float]:
     """Compute the F1 score of spans, the measure of chunking and entity recognition.
 
     Parameters
@@ -182,10 +219,39 @@ def span_f1_score(y_true, y_pred, *, scheme="bio", average="micro"):
     return span_precision_recall_fscore(y_true, y_pred, scheme=scheme, average=average)[2]
 
 
-span_f1_scorer = make_scorer(span_f1_score)
+span_f1_scorer: Callable[..., float] = make_scorer(span_f1_score)
 
 
-def span_report(y_true, y_pred, *, scheme="bio", digits=2, output_dict=False):
+@overload
+def span_report(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    scheme: Scheme = "bio",
+    digits: int = 2,
+    output_dict: Literal[False] = False,
+) -> str: ...
+
+
+@overload
+def span_report(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    scheme: Scheme = "bio",
+    digits: int = 2,
+    output_dict: Literal[True],
+) -> dict[str, Any]: ...
+
+
+def span_report(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    scheme: Scheme = "bio",
+    digits: int = 2,
+    output_dict: bool = False,
+) -> str | dict[str, Any]:
     """Report precision, recall, F1 score and support of spans by type, with averages.
 
     Parameters

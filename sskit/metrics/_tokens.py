@@ -1,12 +1,38 @@
 """Scores of label sequences by token and by sequence, and scorers that leave out ignored tokens."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.metrics._scorer import _Scorer
 
 from sskit._inside import unwrap
+from sskit._types import ArrayLike, Samples, Self
 from sskit.inputs.ragged import check_kinds, known_labels, sets_among, stack_entries, stack_labels
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.weights import check_sample_weight
+
+if TYPE_CHECKING:
+
+    class _Scorer:
+        """Scikit-learn's scorers, which have no types."""
+
+        def __init__(
+            self, score_func: Callable[..., float], sign: int, kwargs: dict[str, Any]
+        ) -> None: ...
+
+        def __call__(
+            self, estimator: object, X: Any, y_true: Any, sample_weight: Any = None, **kwargs: Any
+        ) -> float: ...
+
+        def set_score_request(self, **requests: bool | str | None) -> Self: ...
+
+        def _score(
+            self, method_caller: Any, estimator: object, X: Any, y_true: Any, **kwargs: Any
+        ) -> float: ...
+else:
+    from sklearn.metrics._scorer import _Scorer
 
 
 class RegionScorer(_Scorer):
@@ -29,7 +55,7 @@ class RegionScorer(_Scorer):
     RegionScorer(mean_iou_score)
     """
 
-    def __init__(self, metric):
+    def __init__(self, metric: Callable[..., float]) -> None:
         super().__init__(metric, 1, {})
         self.metric = metric
 
@@ -60,7 +86,13 @@ def ignored_by(estimator):
     return next((inner.ignore_label for inner in inside if hasattr(inner, "ignore_label")), None)
 
 
-def token_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+def token_accuracy_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    ignore_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the fraction of tokens that are labelled correctly.
 
     Parameters
@@ -97,7 +129,13 @@ def token_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=Non
     return mean_of(right, weights * counts)
 
 
-def sequence_accuracy_score(y_true, y_pred, *, ignore_label=None, sample_weight=None):
+def sequence_accuracy_score(
+    y_true: Samples,
+    y_pred: Samples,
+    *,
+    ignore_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Compute the fraction of sequences whose labels are all right.
 
     Sequences whose tokens all do not count do not count either.

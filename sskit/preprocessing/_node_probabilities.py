@@ -1,18 +1,22 @@
 """NodeProbabilities: probabilities by a classifier of single nodes as features of the nodes."""
 
+from __future__ import annotations
+
 import warnings
 from copy import copy
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._numbers import n_workers
-from sskit._parameters import REQUIRED, parameter, parameters
+from sskit._parameters import parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import ArrayLike, BaseEstimator, Estimator, Folds, Samples, Self, TransformerMixin
 from sskit.inputs.graphs import check_graphs
 from sskit.inputs.masks import node_targets
 from sskit.inputs.stacking import stack_rows
@@ -20,8 +24,18 @@ from sskit.inputs.weights import check_sample_weight
 
 
 # No set_output: a graph is not a data frame.
+class FittedNodes:
+    """Types of the attributes that a fitted `NodeProbabilities` has."""
+
+    estimator_: Any
+    classes_: np.ndarray
+    n_features_in_: int
+
+
 @parameters
-class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class NodeProbabilities(
+    FittedNodes, PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Turn the class probabilities of a classifier of single nodes into features of graphs.
 
     A classifier learns to label nodes from their features alone; its probabilities become features
@@ -83,12 +97,12 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
     array(['probability_0', 'probability_1'], dtype=object)
     """
 
-    estimator: object = parameter(REQUIRED, HasMethods(["fit", "predict_proba"]), positional=True)
-    cv: object = parameter(5)
-    ignore_label: object = parameter(None)
-    n_jobs: int | None = parameter(None)
+    estimator: Estimator = parameter(HasMethods(["fit", "predict_proba"]), kw_only=False)
+    cv: Folds = parameter(default=5)
+    ignore_label: object = parameter(default=None)
+    n_jobs: int | None = parameter(default=None)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier to the nodes of all graphs.
 
         Parameters
@@ -113,7 +127,9 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         self._learn(*self._read_data(X, y, sample_weight))
         return self
 
-    def fit_transform(self, X, y, sample_weight=None):
+    def fit_transform(
+        self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
         """Fit the classifier, and describe each graph by classifiers that were not trained on it.
 
         Parameters
@@ -147,7 +163,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         self._learn(graphs, *nodes)
         return self._described(X, graphs, found)
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> np.ndarray:
         """Describe graphs by the classifier that was trained on all graphs of the fit.
 
         Parameters
@@ -170,7 +186,7 @@ class NodeProbabilities(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_
         found = self.estimator_.predict_proba(stack_rows(graphs.features))
         return self._described(X, graphs, found)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the features.
 
         Parameters

@@ -1,10 +1,13 @@
 """Regions of an image: their neighbours, their histograms, and their graph."""
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.sparse as sp
 
 from sskit._numbers import as_array
 from sskit._optional import optional
+from sskit._types import ArrayLike
 from sskit.inputs.masks import as_rgb
 from sskit.preprocessing._superpixel_graph import SuperpixelGraph
 
@@ -188,7 +191,7 @@ def make_graph(image, label, segmenter, vocabulary, neighborhood, power):
     return SuperpixelGraph(features, edges, edge_features, segments)
 
 
-def region_adjacency(segments):
+def region_adjacency(segments: ArrayLike) -> np.ndarray:
     """Find which regions of a label map touch each other along a side of a pixel.
 
     Parameters

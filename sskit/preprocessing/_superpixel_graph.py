@@ -1,7 +1,10 @@
 """An image as a graph of superpixels."""
 
+from __future__ import annotations
+
 import numpy as np
 
+from sskit._types import ArrayLike
 from sskit.inputs.edges import check_edges
 from sskit.inputs.graphs import check_segments
 from sskit.inputs.masks import check_mask, majority_labels
@@ -62,7 +65,15 @@ class SuperpixelGraph:
            ['sky', 'sea', 'sea']], dtype='<U3')
     """
 
-    def __init__(self, features, edges, edge_features, segments):
+    features: np.ndarray
+    edges: np.ndarray
+    edge_features: np.ndarray
+    segments: np.ndarray
+    areas: np.ndarray
+
+    def __init__(
+        self, features: ArrayLike, edges: ArrayLike, edge_features: ArrayLike, segments: ArrayLike
+    ) -> None:
         self.features = finite_matrix(features, "features")
         self.edge_features = finite_matrix(edge_features, "edge_features")
         n_nodes = len(self.features)
@@ -76,7 +87,7 @@ class SuperpixelGraph:
         self.areas = np.bincount(self.segments.ravel(), minlength=n_nodes).astype(np.int64)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """Height and width of the image in pixels."""
         return self.segments.shape
 
@@ -92,7 +103,7 @@ class SuperpixelGraph:
             f"image of {height} x {width} pixels)"
         )
 
-    def node_labels(self, mask, ignore_label=None):
+    def node_labels(self, mask: ArrayLike, ignore_label: object = None) -> np.ndarray:
         """Return for every node the label of most of its pixels.
 
         Parameters
@@ -118,7 +129,7 @@ class SuperpixelGraph:
             raise ValueError(f"mask has shape {mask.shape} but the image has {self.shape}")
         return majority_labels(self.segments, mask, len(self.features), ignore_label)
 
-    def pixel_mask(self, labels):
+    def pixel_mask(self, labels: ArrayLike) -> np.ndarray:
         """Return for every pixel the label of its node.
 
         Parameters

@@ -1,10 +1,13 @@
 """SuperpixelGraphs: images as graphs of superpixels with histograms as features."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._numbers import n_workers
 from sskit._parameters import Number, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import BaseEstimator, RandomState, Samples, Self, TransformerMixin
 from sskit.inputs.masks import check_images
 from sskit.preprocessing._regions import ETAS, make_graph, slic_segments
 from sskit.preprocessing._words import (
@@ -26,8 +30,17 @@ from sskit.preprocessing._words import (
 
 # Filters and tables of larger numbers have no memory.
 # No set_output: a graph is not a data frame.
+class FittedWords:
+    """Types of the attributes that a fitted `SuperpixelGraphs` has."""
+
+    color_words_: np.ndarray
+    texture_words_: np.ndarray
+
+
 @parameters
-class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class SuperpixelGraphs(
+    FittedWords, PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Turn images into graphs of superpixels with the features of HorseSeg.
 
     An image is divided into superpixels, which become nodes; edges connect those that touch. Node
@@ -104,17 +117,21 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
           dtype=object)
     """
 
-    n_segments: int = parameter(150, Number(Integral, 1, 2**24, closed="both"), positional=True)
-    segmenter: object = parameter(None, callable, None)
-    n_color_words: int = parameter(128, Number(Integral, 0, 2**16, closed="both"))
-    n_texture_words: int = parameter(512, Number(Integral, 0, 2**16, closed="both"))
-    position_grid: int = parameter(4, Number(Integral, 0, 2**10, closed="both"))
-    neighborhood: int = parameter(2, Number(Integral, 0, 2**10, closed="both"))
-    power: float = parameter(0.5, Number(Real, 0, 1, closed="right"))
-    n_jobs: int | None = parameter(None, Number(Integral, None, None, closed="neither"), None)
-    random_state: object = parameter(None)
+    n_segments: int = parameter(
+        Number(Integral, 1, 2**24, closed="both"), default=150, kw_only=False
+    )
+    segmenter: Callable[..., Any] | None = parameter(callable, None, default=None)
+    n_color_words: int = parameter(Number(Integral, 0, 2**16, closed="both"), default=128)
+    n_texture_words: int = parameter(Number(Integral, 0, 2**16, closed="both"), default=512)
+    position_grid: int = parameter(Number(Integral, 0, 2**10, closed="both"), default=4)
+    neighborhood: int = parameter(Number(Integral, 0, 2**10, closed="both"), default=2)
+    power: float = parameter(Number(Real, 0, 1, closed="right"), default=0.5)
+    n_jobs: int | None = parameter(
+        Number(Integral, None, None, closed="neither"), None, default=None
+    )
+    random_state: RandomState = parameter(default=None)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Learn the words of colours and textures.
 
         Parameters
@@ -145,7 +162,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         self.texture_words_ = learn_words(images, dense_sift, self.n_texture_words, **tools)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> np.ndarray:
         """Turn images into graphs.
 
         Parameters
@@ -175,7 +192,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         graphs[:] = made
         return graphs
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: None = None) -> np.ndarray:
         """Return the names of the node features.
 
         Parameters
@@ -198,7 +215,7 @@ class SuperpixelGraphs(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         ]
         return np.array(["constant", *names], dtype=object)
 
-    def get_edge_feature_names_out(self):
+    def get_edge_feature_names_out(self) -> np.ndarray:
         """Return the names of the edge features.
 
         Returns

@@ -1,20 +1,31 @@
 """TokenTransformer: transformers of scikit-learn applied to the rows of sequences."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _estimator_has, check_is_fitted
 
-from sskit._parameters import REQUIRED, parameter, parameters
+from sskit._parameters import parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import (
+    ArrayLike,
+    BaseEstimator,
+    Estimator,
+    Samples,
+    Self,
+    TransformerMixin,
+    available_if,
+)
 from sskit.inputs.ragged import stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import check_finite, sound_csr, stack_csr
@@ -22,12 +33,26 @@ from sskit.inputs.token_rows import TokenColumns, read_rows
 from sskit.inputs.tokens import as_sentences, stack_tokens
 from sskit.preprocessing._edge_templates import edge_dicts, fit_edges, parse_templates
 
+if TYPE_CHECKING:
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
+
 _inner_has = partial(_estimator_has, delegates=("transformer_", "transformer"))
 
 
 # No set_output: a RaggedArray is not a data frame.
+class FittedTransformer:
+    """Types of the attributes that a fitted `TokenTransformer` has."""
+
+    transformer_: Any
+    edge_vectorizer_: TokenVectorizer | None
+    n_features_in_: int
+
+
 @parameters
-class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TokenTransformer(
+    FittedTransformer, PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Apply a transformer of rows to the tokens of sequences.
 
     The tokens of all sequences are stacked and given to the inner transformer as its samples, and
@@ -85,10 +110,10 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
     ((2, 3), (1, 1))
     """
 
-    transformer: object = parameter(REQUIRED, positional=True)
-    edges: object = parameter(None)
+    transformer: Estimator = parameter(kw_only=False)
+    edges: str | list[str] | None = parameter(default=None)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: Samples | None = None) -> Self:
         """Fit the inner transformer to the tokens.
 
         Parameters
@@ -113,7 +138,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             inner.fit(tokens, *labels)
             return self._finish(inner, X)
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Samples, y: Samples | None = None) -> RaggedArray | Any:
         """Fit the inner transformer to the tokens and transform them.
 
         Parameters
@@ -142,7 +167,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             rows = self._ragged(inner.fit_transform(tokens, *labels), offsets)
             return self._finish(inner, X)._with_edges(rows, X)
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> RaggedArray | Any:
         """Transform the tokens.
 
         Parameters
@@ -172,7 +197,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
             return self._with_edges(self._ragged(inner.transform(tokens), offsets), X)
 
     @available_if(_inner_has("get_feature_names_out"))
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the columns that the inner transformer makes.
 
         Parameters
@@ -188,7 +213,7 @@ class TokenTransformer(PublicMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         check_is_fitted(self, "transformer_")
         return self.transformer_.get_feature_names_out(input_features)
 
-    def get_edge_feature_names_out(self):
+    def get_edge_feature_names_out(self) -> np.ndarray:
         """Return the names of the features of edges.
 
         Returns

@@ -1,12 +1,20 @@
 """Tests of the laws of a problem, for authors of problems in Cython."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sskit._types import RandomState
 from sskit.testing.probe import ProblemProbe
 
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
 
-def check_problem(problem, random_state=None, n_trials=3):
+
+def check_problem(problem: Problem, random_state: RandomState = None, n_trials: int = 3) -> None:
     """Check the contract of a problem on all of its blocks.
 
     For random weights and random combinations of planes: scatter is the adjoint of scores and

@@ -1,9 +1,15 @@
 """Tests of the laws of a structure written in Python, for its author."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from sskit._types import RandomState, Samples
 from sskit.inputs.rows import check_pairs
 from sskit.models.structured.checked_structure import CheckedStructure, ask, label_key
 from sskit.models.structured.pystruct import adapted
@@ -13,7 +19,15 @@ from sskit.models.structured.structure import BoundStructure
 ROUNDING = 1e-9
 
 
-def check_structure(model, X, y, *, labellings=None, random_state=None, n_trials=5):
+def check_structure(
+    model: object,
+    X: Samples,
+    y: Samples,
+    *,
+    labellings: Callable[[Any], Iterable[Any]] | None = None,
+    random_state: RandomState = None,
+    n_trials: int = 5,
+) -> None:
     """Check a `StructuredModel` on samples.
 
     For random weights, with the loss and without: `argmax` gives the same answer twice; if the

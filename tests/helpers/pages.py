@@ -1,4 +1,4 @@
-"""Runs the Python blocks of a page of the documentation, and compares what they print."""
+"""Finds the Python blocks of a page of the documentation, runs them, compares what they print."""
 
 import ast
 import contextlib
@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import io
 import re
+import textwrap
 
 # Packages that pages compare with: blocks that import one run where it is installed.
 OTHERS = {"pycrfsuite", "pystruct", "sklearn_crfsuite", "torch", "torchcrf"}
@@ -15,6 +16,36 @@ OUTPUT = re.compile(r"\s*\.\. code-block:: text\n\n((?:(?:   [^\n]*)?\n)+)")
 NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d*\.\d+|\d+)(?:e[-+]?\d+)?")
 # Times, and sizes of compressed files, are those of one machine.
 TIME = re.compile(rf"{NUMBER.pattern} (?:s|ms|MB)\b")
+MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RST = re.compile(
+    r"^(?P<indent>[ ]*)\.\. code-block:: python\n"  # the directive
+    r"(?:(?P=indent)[ ]+:[^\n]*\n)*\n"  # its options and the empty line
+    r"(?P<code>(?:(?:(?P=indent)[ ]{3,}[^\n]*)?\n)+)",  # lines indented further, or empty
+    re.MULTILINE,
+)
+INCLUDED = re.compile(
+    r"^\.\. literalinclude:: (?P<path>\S+\.py)\n(?:   :(?!pyobject)[^\n]*\n)*"
+    r"   :pyobject: (?P<name>\w+)\n",
+    re.MULTILINE,
+)
+
+
+def included(page, match):
+    """Return the source of the object of a Python file that a directive includes."""
+    source = (page.parent / match["path"]).read_text()
+    (found,) = [n for n in ast.parse(source).body if getattr(n, "name", None) == match["name"]]
+    return ast.get_source_segment(source, found) + "\n"
+
+
+def python_blocks(path):
+    """Return (line number, code) of every Python block of a .md or .rst file, included or not."""
+    text = path.read_text()
+    pattern, group = (MARKDOWN, 1) if path.suffix == ".md" else (RST, "code")
+    blocks = [(match.start(group), match[group]) for match in pattern.finditer(text)]
+    blocks += [(match.start(), included(path, match)) for match in INCLUDED.finditer(text)]
+    return [
+        (text.count("\n", 0, start) + 1, textwrap.dedent(code)) for start, code in sorted(blocks)
+    ]
 
 
 def is_missing(code):

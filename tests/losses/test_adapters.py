@@ -18,7 +18,7 @@ def of_guide(name):
         rf"python\n\n((?:   [^\n]*\n|\n)*   def {name}\(.*?\n)(?=\S)", PAGE.read_text(), re.DOTALL
     )
     namespace = {"np": np, "StructuredHinge": StructuredHinge}
-    if name == "train":
+    if name == "train_network":
         namespace["torch_hinge"] = of_guide("torch_hinge")
     exec(textwrap.dedent(re.split(r"\n(?=[^\s])", block)[0]), namespace)
     return namespace[name]
@@ -33,7 +33,7 @@ def batch():
 
 
 def test_the_guide_has_them():
-    assert all(map(callable, map(of_guide, ("torch_hinge", "train", "jax_hinge"))))
+    assert all(map(callable, map(of_guide, ("torch_hinge", "train_network", "jax_hinge"))))
 
 
 def test_pytorch():

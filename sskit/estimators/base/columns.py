@@ -1,9 +1,12 @@
 """Columns of features, centred and scaled inside a fit, with weights in the user's units."""
 
+from __future__ import annotations
+
 import os
 import tempfile
 import warnings
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -438,7 +441,7 @@ class StandardizeMixin:
     ``_needs_intercept`` is false.
     """
 
-    standardize: object = parameter("auto", "boolean", StrOptions({"auto"}))
+    standardize: Literal["auto"] | bool = parameter("boolean", StrOptions({"auto"}), default="auto")
     _needs_intercept = True
 
     def _summarize(self, checked):

@@ -1,17 +1,19 @@
 """The base class of estimators: parameters, their validation, and the one fit."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
-from sklearn.utils.metaestimators import available_if
 
 from sskit._labels import plain, warn_of_unmatched
 from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
 from sskit.estimators.base.columns import Columns, ranks, warn_of_column
@@ -20,6 +22,7 @@ from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
     OF_SOLVER,
     CallbackSupportMixin,
+    FittedModel,
     PassReporter,
     WarmStart,
     fitted_attributes,
@@ -38,6 +41,24 @@ from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Soft
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+SolverName: TypeAlias = Literal[
+    "auto",
+    "bcfw",
+    "multi_plane",
+    "frank_wolfe",
+    "subgradient",
+    "cutting_plane",
+    "gdmm",
+    "soft_bcfw",
+    "mpbcfw",
+    "fw",
+    "ssg",
+    "one_slack",
+]
 SOLVERS = {
     "auto": BCFW,
     "bcfw": BCFW,
@@ -146,7 +167,7 @@ BY_LABEL = ("class_weight", "loss", "max_length", "n_components", "n_states_per_
 
 
 @parameters
-class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
+class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
 
     A subclass has these parameters and its own, and implements three
@@ -162,20 +183,40 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
     changes.
     """
 
-    lam: float | None = parameter(None, POSITIVE, None, positional=True)
-    rescaling: object = parameter("margin", StrOptions({*RESCALINGS}), SlackRescaling)
-    solver: object = parameter("auto", StrOptions({*SOLVERS, *ALIASES}), Solver)
-    steps: str = parameter("auto", StrOptions({"auto", "fw", "pairwise", "away"}))
-    sampling: str = parameter("auto", StrOptions(set(SAMPLINGS)))
-    cache: object = parameter("auto", StrOptions({"auto"}), "boolean")
-    bounds: object = parameter(None, tuple, list, dict, None)
-    prior: object = parameter(None, "array-like", dict, HasMethods("fit"), None)
-    tol: float = parameter(0.02, NON_NEGATIVE)
-    max_iter: int = parameter(1000, AT_LEAST_ONE)
-    warm_start: bool = parameter(False, "boolean")
-    n_jobs: int | None = parameter(None, *JOBS)
-    random_state: object = parameter(None, "random_state")
-    verbose: int = parameter(0, "verbose")
+    lam: float | None = parameter(POSITIVE, None, default=None, kw_only=False)
+    rescaling: Literal["margin", "slack"] | SlackRescaling = parameter(
+        StrOptions({*RESCALINGS}), SlackRescaling, default="margin"
+    )
+    solver: SolverName | Solver = parameter(
+        StrOptions({*SOLVERS, *ALIASES}), Solver, default="auto"
+    )
+    steps: Literal["auto", "fw", "pairwise", "away"] = parameter(
+        StrOptions({"auto", "fw", "pairwise", "away"}), default="auto"
+    )
+    sampling: Literal["auto", "gap", "uniform", "permutation", "max_gap"] = parameter(
+        StrOptions(set(SAMPLINGS)), default="auto"
+    )
+    cache: Literal["auto"] | bool = parameter(StrOptions({"auto"}), "boolean", default="auto")
+    bounds: tuple[Any, Any] | list[Any] | dict[str, Any] | None = parameter(
+        tuple, list, dict, None, default=None
+    )
+    prior: ArrayLike | dict[str, Any] | HasFit | None = parameter(
+        "array-like", dict, HasMethods("fit"), None, default=None
+    )
+    tol: float = parameter(NON_NEGATIVE, default=0.02)
+    max_iter: int = parameter(AT_LEAST_ONE, default=1000)
+    warm_start: bool = parameter("boolean", default=False)
+    n_jobs: int | None = parameter(*JOBS, default=None)
+    random_state: RandomState = parameter("random_state", default=None)
+    verbose: int = parameter("verbose", default=0)
+
+    if TYPE_CHECKING:  # what all subclasses have
+
+        def fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self: ...
+
+        def predict(self, X: Any) -> Any: ...
+
+        def score(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> float: ...
 
     _summary_class = RowSummary
     _measure = "squared norm of all features"  # of which a column may have nearly all
@@ -509,7 +550,12 @@ class StructuredEstimator(PublicMixin, CallbackSupportMixin, BaseEstimator):
         return self
 
     @available_if(lambda self: self._weighs_by_label)
-    def weights_frame(self, top=20, feature_names=None, edge_feature_names=None):
+    def weights_frame(
+        self,
+        top: int | None = 20,
+        feature_names: ArrayLike | None = None,
+        edge_feature_names: ArrayLike | None = None,
+    ) -> DataFrame:
         """Return the strongest weights by label, as a table.
 
         Parameters

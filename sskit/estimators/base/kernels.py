@@ -1,7 +1,11 @@
 """Parameters and fitted attributes of estimators in a kernel space."""
 
+from __future__ import annotations
+
 import importlib
 import numbers
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,13 +38,15 @@ NOISE = 1e-14
 class KernelMixin:
     """Parameters of estimators that may be fitted in a kernel space."""
 
-    kernel: object = parameter(
-        "linear", StrOptions({"linear", "precomputed", *PARAMETERS}), callable
+    kernel: Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., Any] = (
+        parameter(StrOptions({"linear", "precomputed", *PARAMETERS}), callable, default="linear")
     )
-    gamma: object = parameter("scale", StrOptions({"scale", "auto"}), NON_NEGATIVE)
-    degree: int = parameter(3, Interval(numbers.Integral, 0, None, closed="left"))
-    coef0: float = parameter(0.0, Interval(numbers.Real, None, None, closed="neither"))
-    kernel_cache: float = parameter(500.0, POSITIVE)
+    gamma: Literal["scale", "auto"] | float = parameter(
+        StrOptions({"scale", "auto"}), NON_NEGATIVE, default="scale"
+    )
+    degree: int = parameter(Interval(numbers.Integral, 0, None, closed="left"), default=3)
+    coef0: float = parameter(Interval(numbers.Real, None, None, closed="neither"), default=0.0)
+    kernel_cache: float = parameter(POSITIVE, default=500.0)
 
     def _make_ready(self):
         """Import what scikit-learn's kernel functions import when they are first called, too."""

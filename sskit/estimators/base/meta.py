@@ -1,19 +1,30 @@
 """Base of estimators that fit another estimator of this package."""
 
-from numbers import Real
+from __future__ import annotations
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Literal, overload
+
+import numpy as np
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sskit._public import PublicMixin
+from sskit._types import (
+    ArrayLike,
+    BaseEstimator,
+    MetaEstimatorMixin,
+    Method,
+    Samples,
+    available_if,
+)
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
 from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import weight_argument
 
 
-def estimator_has(name):
+def estimator_has(name: str) -> Callable[[Method], Method]:
     """Return a decorator of a method that is there if `estimator` has a method of a name.
 
     Parameters
@@ -76,7 +87,7 @@ class DelegatingEstimator(MetaEstimator):
             options["known"] = known
         return getattr(self._fitted_estimator(), name)(X, *given, **options)
 
-    def predict(self, X, known=None):
+    def predict(self, X: ArrayLike | Samples, known: ArrayLike | Samples | None = None) -> Any:
         """Predict with the fitted estimator.
 
         Parameters
@@ -93,8 +104,35 @@ class DelegatingEstimator(MetaEstimator):
         """
         return self._answer("predict", X, known=known)
 
+    @overload
+    def predict_topk(
+        self,
+        X: ArrayLike | Samples,
+        k: int,
+        *,
+        return_scores: Literal[False] = False,
+        known: Samples | None = None,
+    ) -> np.ndarray: ...
+
+    @overload
+    def predict_topk(
+        self,
+        X: ArrayLike | Samples,
+        k: int,
+        *,
+        return_scores: Literal[True],
+        known: Samples | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
     @estimator_has("predict_topk")
-    def predict_topk(self, X, k, *, return_scores=False, known=None):
+    def predict_topk(
+        self,
+        X: ArrayLike | Samples,
+        k: int,
+        *,
+        return_scores: bool = False,
+        known: Samples | None = None,
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the k best predictions of each sample.
 
         Parameters
@@ -116,7 +154,7 @@ class DelegatingEstimator(MetaEstimator):
         return self._answer("predict_topk", X, k, return_scores=return_scores, known=known)
 
     @estimator_has("decision_function")
-    def decision_function(self, X, known=None):
+    def decision_function(self, X: ArrayLike | Samples, known: Samples | None = None) -> np.ndarray:
         """Return the scores of the labels.
 
         Parameters
@@ -133,7 +171,9 @@ class DelegatingEstimator(MetaEstimator):
         """
         return self._answer("decision_function", X, known=known)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: ArrayLike | Samples, y: ArrayLike | Samples, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Score the fitted estimator.
 
         Parameters

@@ -1,8 +1,11 @@
 """What comes of a fit: what it chose, its attributes, warnings, the state for a warm start."""
 
+from __future__ import annotations
+
 import warnings
 from copy import copy
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -10,10 +13,14 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
+from sskit._types import History, Method, Self
 from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.progress import report
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
+
+if TYPE_CHECKING:
+    from sskit.solvers.common.solver import Solver
 
 # Parameters of some solvers, which estimators have too.
 OF_SOLVER = "steps", "sampling", "cache"
@@ -241,19 +248,48 @@ class WarmStart:
             raise ValueError(self.refusal.format(difference))
 
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+class FittedModel:
+    """Types of the attributes that every fitted estimator has."""
 
+    lam_: float
+    dual_gap_: float
+    primal_objective_: float
+    dual_objective_: float
+    certified_: bool
+    n_iter_: int
+    n_oracle_calls_: int
+    history_: History
+    solver_: Solver
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+
+# As type checkers see scikit-learn's, which has no types.
+if TYPE_CHECKING:
     FRAMES_AROUND_FIT = 1
-except ImportError:  # scikit-learn < 1.9
-    FRAMES_AROUND_FIT = 0
 
     class CallbackSupportMixin:
-        """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""
+        """Scikit-learn's mixin of estimators that call callbacks."""
 
-    def with_callbacks(method):
-        """Return the method as it is."""
-        return method
+        def set_callbacks(self, *callbacks: Any) -> Self: ...
+
+    def with_callbacks(method: Method) -> Method:
+        """Return the method that calls callbacks."""
+        ...
+else:
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+        FRAMES_AROUND_FIT = 1
+    except ImportError:  # scikit-learn < 1.9
+        FRAMES_AROUND_FIT = 0
+
+        class CallbackSupportMixin:
+            """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""
+
+        def with_callbacks(method):
+            """Return the method as it is."""
+            return method
 
 
 class PassReporter:

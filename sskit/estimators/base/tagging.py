@@ -1,10 +1,15 @@
 """Scores, candidates and other predictions of fitted taggers."""
 
+from __future__ import annotations
+
+from typing import Literal, overload
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import check_k
 from sskit._parameters import parameter, parameters
+from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
@@ -73,10 +78,12 @@ class TaggerMixin:
     _type_of_estimator = "sequence_tagger"
     _n_asked = 50
     _trees = False  # are samples trees?
-    loss: object = parameter(
-        "hamming_sum", StrOptions({"hamming", "hamming_sum"}), "array-like", dict
+    loss: Literal["hamming", "hamming_sum"] | ArrayLike | Dictionary = parameter(
+        StrOptions({"hamming", "hamming_sum"}), "array-like", dict, default="hamming_sum"
     )
-    class_weight: object = parameter(None, StrOptions({"balanced"}), dict, None)
+    class_weight: Literal["balanced"] | Dictionary | None = parameter(
+        StrOptions({"balanced"}), dict, None, default=None
+    )
 
     def _check_summary(self, summary):
         """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
@@ -84,7 +91,7 @@ class TaggerMixin:
         if self.class_weight is not None:
             class_factors(self.class_weight, summary.labels.values, summary.labels.counts)
 
-    def predict(self, X, known=None):
+    def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best labels of each sequence.
 
         Parameters
@@ -110,7 +117,24 @@ class TaggerMixin:
         decoder, offsets = self._decoder(X, known)
         return self._answers(decoder.best(), offsets)
 
-    def predict_topk(self, X, k, *, return_scores=False, known=None):
+    @overload
+    def predict_topk(
+        self,
+        X: Samples,
+        k: int,
+        *,
+        return_scores: Literal[False] = False,
+        known: Samples | None = None,
+    ) -> np.ndarray: ...
+
+    @overload
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: Literal[True], known: Samples | None = None
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def predict_topk(
+        self, X: Samples, k: int, *, return_scores: bool = False, known: Samples | None = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the k best labellings of each sequence.
 
         Parameters
@@ -143,7 +167,7 @@ class TaggerMixin:
         answers = object_array([self._several(states) for states in labellings])
         return (answers, scores) if return_scores else answers
 
-    def decision_function(self, X, known=None):
+    def decision_function(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the max-marginals: for each token and label the best score with that label.
 
         Parameters
@@ -162,7 +186,7 @@ class TaggerMixin:
         decoder, offsets = self._decoder(X, known)
         return split(decoder.max_marginals(), offsets)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the token accuracy: the fraction of tokens with the right label, whatever `loss`.
 
         Parameters

@@ -1,14 +1,18 @@
 """SequenceTagger: linear chains, features of edges, three labels in a row."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
+from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
@@ -42,8 +46,29 @@ class ChainSummary(RowSummary):
     )
 
 
+class FittedChains:
+    """Types of the attributes that a fitted `SequenceTagger` has."""
+
+    coef_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
+    kernel_: Any
+    transitions_: np.ndarray
+    triples_: np.ndarray
+    edge_coef_: np.ndarray
+    allowed_transitions_: np.ndarray | MaybeNone
+    allowed_start_: np.ndarray | MaybeNone
+    allowed_end_: np.ndarray | MaybeNone
+    start_: np.ndarray
+    end_: np.ndarray
+    n_edge_features_in_: int
+    edge_feature_names_in_: np.ndarray
+
+
 @parameters
-class SequenceTagger(KernelMixin, Tagger):
+class SequenceTagger(FittedChains, KernelMixin, Tagger):
     r"""Labels for all tokens of a sequence, learned with the structured hinge loss.
 
     The score F(x, y) of a labelling is
@@ -285,13 +310,23 @@ class SequenceTagger(KernelMixin, Tagger):
 
     _summary_class = ChainSummary
     _latent = HiddenChains
-    order: int = parameter(1, Options(Integral, {1, 2}))
-    allowed_transitions: object = parameter(None, StrOptions(set(SCHEMES)), "array-like", None)
-    on_violation: str = parameter("raise", StrOptions({"raise", "repair", "ignore"}))
-    beam_size: int | None = parameter(None, AT_LEAST_ONE, None)
+    order: Literal[1, 2] = parameter(Options(Integral, {1, 2}), default=1)
+    allowed_transitions: Scheme | ArrayLike | None = parameter(
+        StrOptions(set(SCHEMES)), "array-like", None, default=None
+    )
+    on_violation: Literal["raise", "repair", "ignore"] = parameter(
+        StrOptions({"raise", "repair", "ignore"}), default="raise"
+    )
+    beam_size: int | None = parameter(AT_LEAST_ONE, None, default=None)
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, token_weight=None):
+    def fit(
+        self,
+        X: Samples,
+        y: Samples,
+        sample_weight: ArrayLike | None = None,
+        token_weight: Samples | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -1,11 +1,14 @@
 """Hidden states of labels: parameters and attributes of taggers with several per label."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
+from sskit._types import Dictionary, Samples
 from sskit.estimators.base.known import check_known
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
@@ -61,8 +64,17 @@ class LabelStates:
         return PartialLabels(np.arange(len(self.labels)), possible.argmax(axis=1), possible)
 
 
+class FittedStates:
+    """Types of the attributes that a fitted `HiddenStatesMixin` has."""
+
+    n_states_: np.ndarray
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+
+
 @parameters
-class HiddenStatesMixin:
+class HiddenStatesMixin(FittedStates):
     """Hidden states of the labels of a tagger of sequences, trees or graphs.
 
     The estimator has the parameters `n_states_per_label` and `n_init`, and if some label has
@@ -72,17 +84,17 @@ class HiddenStatesMixin:
 
     _tokens = "tokens"
 
-    n_states_per_label: object = parameter(1, AT_LEAST_ONE, dict)
-    n_init: int = parameter(1, AT_LEAST_ONE)
+    n_states_per_label: int | Dictionary = parameter(AT_LEAST_ONE, dict, default=1)
+    n_init: int = parameter(AT_LEAST_ONE, default=1)
 
     @property
-    def state_labels_(self):
+    def state_labels_(self) -> np.ndarray:
         """The label of each hidden state, (n_states,); without hidden states, the labels."""
         if "classes_" not in vars(self):
             raise AttributeError(f"this {type(self).__name__} has no attribute 'state_labels_'")
         return state_labels(self)
 
-    def predict_states(self, X, known=None):
+    def predict_states(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the hidden states of the best labelling of each sequence, tree or graph.
 
         Parameters

@@ -1,12 +1,16 @@
 """Base of the estimators of graphs: validation, summary, and prediction."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
+from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
@@ -58,8 +62,18 @@ class GraphSummary(RowSummary):
         return np.array([[(a, b) in self.kind_labels for b in columns] for a in rows], dtype=bool)
 
 
+class FittedGraphs:
+    """Types of the attributes that a fitted `GraphEstimator` has."""
+
+    coef_: np.ndarray
+    pairwise_: np.ndarray
+    classes_: np.ndarray
+    predicts_pixels_: bool
+    n_edge_features_in_: int
+
+
 @parameters
-class GraphEstimator(StructuredEstimator):
+class GraphEstimator(FittedGraphs, StructuredEstimator):
     """Base of the estimators that label the nodes of graphs.
 
     A subclass has the ``_kind`` of its models, and the parameters `pairwise_form` and
@@ -71,9 +85,11 @@ class GraphEstimator(StructuredEstimator):
     _rule_of_lam = "4 R^2 / n, times the mean number of nodes if the loss is a fraction"
     _with_kinds = False  # may nodes have kinds?
     n_states_per_label, allowed_pairs = 1, None  # where they are no parameters
-    loss: object = parameter("hamming_sum", *LOSSES)
-    node_weights: str | None = parameter(None, StrOptions({"areas"}), None)
-    ignore_label: object = parameter(None)
+    loss: Literal["hamming", "hamming_sum", "balanced"] | ArrayLike | Dictionary = parameter(
+        *LOSSES, default="hamming_sum"
+    )
+    node_weights: Literal["areas"] | None = parameter(StrOptions({"areas"}), None, default=None)
+    ignore_label: object = parameter(default=None)
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
@@ -189,7 +205,7 @@ class GraphEstimator(StructuredEstimator):
         lam = default_lam(summary.scale, loss)
         return TrainingTask(problem, lam, to_attributes, completion=completion)
 
-    def predict(self, X, known=None):
+    def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return labels of each graph.
 
         Parameters
@@ -219,7 +235,7 @@ class GraphEstimator(StructuredEstimator):
             return paint(labels, graphs)
         return split(labels, graphs.node_offsets)
 
-    def decision_function(self, X, known=None):
+    def decision_function(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return for each node and label a score of a labelling with that label.
 
         If cuts find the best labelling it is the max-marginal, the best score with that label;
@@ -242,7 +258,7 @@ class GraphEstimator(StructuredEstimator):
         found, graphs = self._ask("max_marginals", X, known)
         return split(best_of_states(self, found), graphs.node_offsets)
 
-    def node_scores(self, X):
+    def node_scores(self, X: Samples) -> np.ndarray:
         """Return the score of each node and label without regard to the edges.
 
         Parameters
@@ -332,7 +348,7 @@ class GraphEstimator(StructuredEstimator):
         check_modest(self, decoder.request)
         return decoder, graphs
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of nodes (by area if there are areas) or pixels labelled right.
 
         Each mistake counts the same, whatever `loss`.

@@ -1,10 +1,16 @@
 """GraphTagger and SegmentationModel: a label for every node, with attractive edges or any."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
 from sskit._ready import ready_graph
+from sskit._types import ArrayLike, Dictionary, MaybeNone, Samples, Self
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.states import HiddenStatesMixin
@@ -14,8 +20,15 @@ from sskit.models.graph.model import AttractiveModel, GraphModel
 from sskit.models.graph.structure import cut_single
 
 
+class FittedSegmentation:
+    """Types of the attributes that a fitted `SegmentationModel` has."""
+
+    inference_: str
+    pairwise_form_: Literal["potts", "full"]
+
+
 @parameters
-class SegmentationModel(GraphEstimator):
+class SegmentationModel(FittedSegmentation, GraphEstimator):
     r"""Labels for all nodes of a graph, learned with the structured hinge loss.
 
     The score of a labelling is
@@ -193,11 +206,15 @@ class SegmentationModel(GraphEstimator):
     """
 
     _kind = AttractiveModel
-    pairwise_form: str = parameter("potts", StrOptions({"potts", "full"}))
-    inference: str = parameter("auto", StrOptions(set(AttractiveModel.inferences)))
+    pairwise_form: Literal["potts", "full"] = parameter(
+        StrOptions({"potts", "full"}), default="potts"
+    )
+    inference: Literal["auto", "graphcut", "expansion", "elimination", "trws"] = parameter(
+        StrOptions(set(AttractiveModel.inferences)), default="auto"
+    )
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -249,8 +266,16 @@ class SegmentationModel(GraphEstimator):
         return None if labels is None else self.classes_.take(labels)
 
 
+class FittedKinds:
+    """Types of the attributes that a fitted `GraphTagger` has."""
+
+    node_kinds_: np.ndarray | MaybeNone
+    kind_classes_: np.ndarray | MaybeNone
+    pairwise_form_: Literal["directed", "symmetric", "potts"]
+
+
 @parameters
-class GraphTagger(HiddenStatesMixin, GraphEstimator):
+class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
     r"""Labels for all nodes of any graph, with interactions of any sign.
 
     The score of a labelling is
@@ -454,13 +479,19 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
 
     _kind = GraphModel
     _with_kinds = True
-    loss: object = parameter("hamming_sum", *LOSSES, callable)
-    pairwise_form: str = parameter("directed", StrOptions({"directed", "symmetric", "potts"}))
-    allowed_pairs: object = parameter(None, "array-like", None)
-    inference: str = parameter("auto", StrOptions(set(GraphModel.inferences)))
+    loss: (
+        Literal["hamming", "hamming_sum", "balanced"] | ArrayLike | Dictionary | Callable[..., Any]
+    ) = parameter(*LOSSES, callable, default="hamming_sum")
+    pairwise_form: Literal["directed", "symmetric", "potts"] = parameter(
+        StrOptions({"directed", "symmetric", "potts"}), default="directed"
+    )
+    allowed_pairs: ArrayLike | None = parameter("array-like", None, default=None)
+    inference: Literal["auto", "tree", "elimination", "qpbo", "trws"] = parameter(
+        StrOptions(set(GraphModel.inferences)), default="auto"
+    )
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -491,7 +522,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         """
         return self._set_fitted(self._fit(X, y, sample_weight))
 
-    def optimality_gap(self, X, known=None):
+    def optimality_gap(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return by how much the best labellings may score more than the predicted ones.
 
         Parameters
@@ -509,7 +540,7 @@ class GraphTagger(HiddenStatesMixin, GraphEstimator):
         """
         return self._ask("excesses", X, known)[0]
 
-    def choose_inference(self, X):
+    def choose_inference(self, X: Samples) -> np.ndarray:
         """Return the oracle for each graph; see `inference`.
 
         Parameters

@@ -1,8 +1,11 @@
 """Regularisation paths as estimators."""
 
+from __future__ import annotations
+
 import numbers
 import warnings
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,10 +20,10 @@ from sskit._parameters import (
     FRACTION,
     NON_NEGATIVE,
     POSITIVE,
-    REQUIRED,
     parameter,
     parameters,
 )
+from sskit._types import ArrayLike, Folds, History, Samples, Scoring, Self
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
@@ -31,9 +34,40 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.solvers.common.solution import relative
 from sskit.solvers.path.tracer import dual_objective_at
 
+if TYPE_CHECKING:
+    from sskit.estimators.base.estimator import StructuredEstimator
+    from sskit.inputs.token_vectorizer import TokenVectorizer
+
+
+class FittedPath:
+    """Types of the attributes that a fitted `RegularizationPath` has."""
+
+    lam_: float
+    lams_: np.ndarray
+    lam_end_: float
+    coefs_: np.ndarray
+    dual_gaps_: np.ndarray
+    sqnorms_: np.ndarray
+    hinges_: np.ndarray
+    max_gap_: float
+    certified_: bool
+    n_support_planes_: np.ndarray
+    n_iter_: np.ndarray
+    n_oracle_calls_: np.ndarray
+    times_: np.ndarray
+    best_lam_: float
+    best_score_: float
+    default_lam_: float
+    best_estimator_: Any
+    cv_results_: History
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    vectorizer_: TokenVectorizer
+
 
 @parameters
-class RegularizationPath(DelegatingEstimator):
+class RegularizationPath(FittedPath, DelegatingEstimator):
     r"""Models for all lam, each within eps of its optimum; or, with `cv`, the choice of one.
 
     Without `cv` the path of an estimator is traced from large lam to small. Between two
@@ -176,18 +210,25 @@ class RegularizationPath(DelegatingEstimator):
     (5, array([0, 1, 2]))
     """
 
-    estimator: object = parameter(REQUIRED, positional=True)
-    eps: float = parameter(0.1, FRACTION)
-    kappa: float = parameter(0.9, FRACTION)
-    lam_min: float | None = parameter(None, NON_NEGATIVE, None)
-    max_breakpoints: int | None = parameter(None, AT_LEAST_ONE, None)
-    cv: object = parameter(None, "cv_object")
-    scoring: object = parameter(None, StrOptions(set(get_scorer_names())), callable, None)
-    refit: bool = parameter(True, "boolean")
-    n_jobs: int | None = parameter(None, numbers.Integral, None)
-    verbose: int = parameter(0, "verbose")
+    estimator: StructuredEstimator = parameter(kw_only=False)
+    eps: float = parameter(FRACTION, default=0.1)
+    kappa: float = parameter(FRACTION, default=0.9)
+    lam_min: float | None = parameter(NON_NEGATIVE, None, default=None)
+    max_breakpoints: int | None = parameter(AT_LEAST_ONE, None, default=None)
+    cv: Folds | None = parameter("cv_object", default=None)
+    scoring: Scoring = parameter(StrOptions(set(get_scorer_names())), callable, None, default=None)
+    refit: bool = parameter("boolean", default=True)
+    n_jobs: int | None = parameter(numbers.Integral, None, default=None)
+    verbose: int = parameter("verbose", default=0)
 
-    def fit(self, X, y, sample_weight=None, groups=None, token_weight=None):
+    def fit(
+        self,
+        X: ArrayLike | Samples,
+        y: ArrayLike | Samples,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        token_weight: Samples | None = None,
+    ) -> Self:
         """Trace the path, or choose lam.
 
         Parameters
@@ -259,7 +300,7 @@ class RegularizationPath(DelegatingEstimator):
         model.fit(X, y, **given)
         return chosen | {"best_estimator_": model} | common_attributes(vars(model))
 
-    def coef_at(self, lam):
+    def coef_at(self, lam: float) -> np.ndarray:
         """Return the weights that serve one lam.
 
         Parameters
@@ -279,7 +320,7 @@ class RegularizationPath(DelegatingEstimator):
         """
         return self._weights_at(self._check_lam(lam))[0]
 
-    def gap_at(self, lam):
+    def gap_at(self, lam: float) -> float:
         """Return an upper bound of how far the objective of these weights exceeds the optimum.
 
         Up to the first breakpoint it is `primal_objective_at` minus `dual_objective_at`; above it,
@@ -302,7 +343,7 @@ class RegularizationPath(DelegatingEstimator):
             return float(self.dual_gaps_[0] * fraction + self._origin_gap * (1.0 - fraction))
         return max(self.primal_objective_at(lam) - self.dual_objective_at(lam), 0.0)
 
-    def relative_gap_at(self, lam):
+    def relative_gap_at(self, lam: float) -> float:
         """Return `gap_at` as a fraction of the objective, as in ``tol`` and `eps`.
 
         Parameters
@@ -317,7 +358,7 @@ class RegularizationPath(DelegatingEstimator):
         """
         return relative(self.gap_at(lam), self.primal_objective_at(lam), self._unit)
 
-    def dual_objective_at(self, lam):
+    def dual_objective_at(self, lam: float) -> float:
         """Return a lower bound of the optimal objective, from the dual point of a piece.
 
         With the primal objective of any weights, however computed, it gives a duality gap.
@@ -338,7 +379,7 @@ class RegularizationPath(DelegatingEstimator):
             dual_objective_at(lam, self.lams_[j], self._losses[j], partial(self._conjugate, j))
         )
 
-    def primal_objective_at(self, lam):
+    def primal_objective_at(self, lam: float) -> float:
         """Return the objective of the weights that serve one lam.
 
         Parameters
@@ -364,7 +405,7 @@ class RegularizationPath(DelegatingEstimator):
             return 0.5 * factor**2 * self.sqnorms_[j]
         return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
 
-    def estimator_at(self, lam):
+    def estimator_at(self, lam: float) -> Any:
         """Return a fitted estimator with the weights that serve one lam.
 
         Parameters

@@ -1,14 +1,22 @@
 """Slack rescaling: which search finds the most violating labelling (Choi et al. 2016)."""
 
-import sys
+from __future__ import annotations
 
-from sklearn.base import BaseEstimator
+import sys
+from typing import TYPE_CHECKING, Literal
+
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import capped
 from sskit._parameters import AT_LEAST_ONE, NON_NEGATIVE, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import BaseEstimator
 from sskit.models.slack.problem import SEARCHES, rescaled
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.models.slack.problem import SlackProblem
+
 
 # Searches that need candidates, and their public names.
 NEEDS = {"exact": "an exact oracle for slack rescaling", "angular": "a constrained oracle"}
@@ -88,11 +96,13 @@ class SlackRescaling(PublicMixin, BaseEstimator):
     True
     """
 
-    search: str = parameter("auto", StrOptions({"auto", *SEARCHES}), positional=True)
-    tol: float = parameter(0.0, NON_NEGATIVE)
-    max_queries: int | None = parameter(None, AT_LEAST_ONE, None)
+    search: Literal["auto", "exact", "angular", "bisecting"] = parameter(
+        StrOptions({"auto", *SEARCHES}), default="auto", kw_only=False
+    )
+    tol: float = parameter(NON_NEGATIVE, default=0.0)
+    max_queries: int | None = parameter(AT_LEAST_ONE, None, default=None)
 
-    def check(self):
+    def check(self) -> None:
         """Raise an error for the first parameter that is wrong.
 
         Raises
@@ -102,7 +112,7 @@ class SlackRescaling(PublicMixin, BaseEstimator):
         """
         self._validate_params()
 
-    def wrap(self, problem):
+    def wrap(self, problem: Problem) -> SlackProblem:
         """Return a problem under slack rescaling.
 
         Parameters

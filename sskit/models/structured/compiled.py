@@ -1,11 +1,14 @@
 """Structures compiled by users, bound to samples."""
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sskit._public import PublicMixin
+from sskit._types import ArrayLike, BaseEstimator, MaybeNone, Samples
 from sskit.core.problem import block_weights
 from sskit.inputs.weights import cost_table
 from sskit.models.feature_map import FeatureMap
@@ -67,9 +70,9 @@ class CompiledModel(PublicMixin, BaseEstimator):
     True
     """
 
-    pair_costs = None
+    pair_costs: np.ndarray | MaybeNone = None
 
-    def feature_map(self, X):
+    def feature_map(self, X: Samples) -> FeatureMap:
         """Return the map from weights to the potentials of inputs.
 
         Parameters
@@ -85,7 +88,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must implement feature_map")
 
-    def structure(self, map):
+    def structure(self, map: FeatureMap) -> Structure:
         """Return the structure that labels the blocks of a map.
 
         Parameters
@@ -100,7 +103,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must implement structure")
 
-    def n_states(self, map):
+    def n_states(self, map: FeatureMap) -> int:
         """Return the number of states K that a node of these blocks can have.
 
         Parameters
@@ -115,7 +118,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         return map.n_columns
 
-    def states(self, y):
+    def states(self, y: Any) -> Any:
         """Return the states of a true labelling.
 
         Parameters
@@ -130,7 +133,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         return y
 
-    def labelling(self, states):
+    def labelling(self, states: np.ndarray) -> Any:
         """Return the labelling of predicted states.
 
         Parameters
@@ -145,7 +148,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         return states
 
-    def costs(self, states):
+    def costs(self, states: np.ndarray) -> ArrayLike:
         """Return the cost of a wrong state at each node of a true labelling.
 
         Parameters
@@ -161,7 +164,9 @@ class CompiledModel(PublicMixin, BaseEstimator):
         """
         return np.full(len(states), 1.0 / max(len(states), 1))
 
-    def problem(self, X, y, sample_weight=None):
+    def problem(
+        self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None
+    ) -> StructuredProblem:
         """Return the training problem of samples, for solvers.
 
         Parameters

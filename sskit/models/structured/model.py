@@ -1,8 +1,13 @@
 """The base class of structures written in Python."""
 
-from sklearn.base import BaseEstimator
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
 
 from sskit._public import PublicMixin
+from sskit._types import BaseEstimator, MaybeNone
 
 
 class StructuredModel(PublicMixin, BaseEstimator):
@@ -84,12 +89,12 @@ class StructuredModel(PublicMixin, BaseEstimator):
     True
     """
 
-    exact = True
-    costly = True
-    n_weights = None
-    parallel = "threads"
+    exact: bool = True
+    costly: bool = True
+    n_weights: int | MaybeNone = None
+    parallel: str = "threads"
 
-    def joint_feature(self, x, y):
+    def joint_feature(self, x: Any, y: Any, /) -> Any:
         """Return the joint feature vector of an input and a labelling.
 
         It does not get the truth, which a prediction does not have: the feature of a labelling is
@@ -109,7 +114,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must implement joint_feature")
 
-    def loss(self, y_true, y):
+    def loss(self, y_true: Any, y: Any, /) -> float:
         """Return the cost of the labelling y if y_true is right.
 
         Parameters
@@ -126,7 +131,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must implement loss")
 
-    def argmax(self, x, w, y_true=None):
+    def argmax(self, x: Any, w: np.ndarray, y_true: Any = None, /) -> Any:
         """Return a labelling of the highest score, or of the highest loss + score.
 
         Parameters
@@ -147,7 +152,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must implement argmax")
 
-    def bounds(self):
+    def bounds(self) -> tuple[Any, Any] | None:
         """Return bounds on the weights that the structure needs.
 
         Returns
@@ -157,7 +162,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
         """
         return None
 
-    def check(self, x, y):
+    def check(self, x: Any, y: Any, /) -> None:
         """Raise an error if a training sample is wrong; called for each before training.
 
         Parameters

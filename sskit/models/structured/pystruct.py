@@ -1,17 +1,21 @@
 """Adapters for models written for pystruct."""
 
+from __future__ import annotations
+
 import copy
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from sskit._types import Method, Samples, available_if
 from sskit.models.structured.model import StructuredModel
 
 METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
 
 
-def _has(*names):
+def _has(*names: str) -> Callable[[Method], Method]:
     """Return the decorator of methods that are there if an adapted object has some methods."""
     return available_if(
         lambda adapter: all(callable(getattr(adapter.model, name, None)) for name in names)
@@ -69,12 +73,12 @@ class PystructAdapter(StructuredModel):
     array([ 1, -1, -1])
     """
 
-    def __init__(self, model, exact=None, initialize=True):
+    def __init__(self, model: Any, exact: bool | None = None, initialize: bool = True) -> None:
         self.model = model
         self.exact = exact
         self.initialize = initialize
 
-    def prepared(self, X, Y):
+    def prepared(self, X: Samples, Y: Samples) -> PystructAdapter:
         """Return an adapter of a copy of the object, initialised with training data.
 
         Parameters
@@ -108,16 +112,16 @@ class PystructAdapter(StructuredModel):
         return type(self)(model, bool(exact), self.initialize)
 
     @property
-    def n_weights(self):
+    def n_weights(self) -> int | None:
         """Length of the joint features, None if the object does not have it."""
         return getattr(self.model, "size_joint_feature", None)
 
     @property
-    def parallel(self):
+    def parallel(self) -> str:
         """How inference is called for many samples: the object's own ``parallel``, or "threads"."""
         return getattr(self.model, "parallel", "threads")
 
-    def joint_feature(self, x, y):
+    def joint_feature(self, x: Any, y: Any) -> np.ndarray:
         """Return the joint feature vector of an input and a labelling.
 
         Parameters
@@ -134,7 +138,7 @@ class PystructAdapter(StructuredModel):
         """
         return self.model.joint_feature(x, y)
 
-    def loss(self, y_true, y):
+    def loss(self, y_true: Any, y: Any) -> float:
         """Return the loss of a labelling.
 
         Parameters
@@ -155,7 +159,7 @@ class PystructAdapter(StructuredModel):
             return self.model.base_loss(y_true, seen)
         return self.model.loss(y_true, y)
 
-    def argmax(self, x, w, y_true=None):
+    def argmax(self, x: Any, w: np.ndarray, y_true: Any = None) -> Any:
         """Return the labelling that inference finds, loss-augmented if `y_true` is given.
 
         Parameters
@@ -182,7 +186,7 @@ class PystructAdapter(StructuredModel):
         return inference(*asked, **dict.fromkeys({"relaxed", "return_energy"} & {*taken}, False))
 
     @_has("latent")
-    def complete(self, x, y, w):
+    def complete(self, x: Any, y: Any, w: np.ndarray) -> Any:
         """Return the best labelling with the hidden parts, given what is known of it.
 
         Parameters
@@ -202,7 +206,7 @@ class PystructAdapter(StructuredModel):
         return self.model.latent(x, y, w)
 
     @_has("latent", "init_latent")
-    def start(self, X, Y, random_state):
+    def start(self, X: Samples, Y: Samples, random_state: np.random.RandomState) -> Samples:
         """Return labellings with hidden parts to begin with.
 
         Parameters
@@ -228,7 +232,7 @@ class PystructAdapter(StructuredModel):
             np.random.set_state(before)
 
     @_has("latent", "label_from_latent")
-    def observed(self, y):
+    def observed(self, y: Any) -> Any:
         """Return a labelling without its hidden parts.
 
         Parameters

@@ -1,9 +1,12 @@
 """Oracles of sets of labels, as functions of arrays."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from sskit._types import ArrayLike
 from sskit.inputs.edges import check_edges, check_parents
 from sskit.oracles.label_sets.sets import DagClosure, RoofDuality, TreeSets, find_label_set
 from sskit.oracles.validation import check_numbers
@@ -86,7 +89,7 @@ def closed_sets(edges, parents):
     return DagClosure(edges) if parents is None else TreeSets(parents)
 
 
-def closure(gains, hierarchy):
+def closure(gains: ArrayLike, hierarchy: ArrayLike) -> tuple[np.ndarray, float]:
     """Find the best set of labels that contains, with each label, all its ancestors.
 
     Maximises ``sum_l gains[l] y_l`` over ``y_l in {0, 1}`` with ``y_child <= y_parent``. Exact: by
@@ -137,7 +140,9 @@ def closure(gains, hierarchy):
         return labels, float(gains @ labels)
 
 
-def lp_relaxation(gains, edges=None, pairwise=None):
+def lp_relaxation(
+    gains: ArrayLike, edges: ArrayLike | None = None, pairwise: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Find the best fractional set of labels: the LP relaxation of a binary pairwise model.
 
     Maximises ``sum_l gains[l] y_l + sum_e pairwise[e] z_e`` over the local polytope, which for

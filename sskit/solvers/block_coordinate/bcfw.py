@@ -1,5 +1,10 @@
 """Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013, algorithm 4) and its variants."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import (
@@ -13,6 +18,12 @@ from sskit._parameters import (
 )
 from sskit.solvers.block_coordinate.runs import SAMPLERS, STEPS, BlockCoordinateRun
 from sskit.solvers.common.solver import Solver
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.oracle_calls.pool import Pool
+
 
 # Steps within a block: one for so many labels, no fewer and no more than these. A long sequence has
 # many planes, of which a visit with few steps uses none as it could.
@@ -28,9 +39,9 @@ STORING = ("cache", "block_steps", "cache_size")
 class BlockCoordinate(Solver):
     """Base of block-coordinate Frank-Wolfe and its multi-plane variant."""
 
-    cache_size: float = parameter(1000.0, POSITIVE_OR_INFINITE)
-    batch_size: object = parameter("auto", AUTO, COUNT)
-    gap_every: int = parameter(10, COUNT)
+    cache_size: float = parameter(POSITIVE_OR_INFINITE, default=1000.0)
+    batch_size: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    gap_every: int = parameter(COUNT, default=10)
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
@@ -67,7 +78,14 @@ class BlockCoordinate(Solver):
         stores = any(getattr(self, name) != defaults[name] for name in STORING)
         return "pairwise" if stores else "projection"
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> BlockCoordinateRun:
         """Return the state of a new run.
 
         Parameters
@@ -211,12 +229,18 @@ class BCFW(BlockCoordinate):
     True
     """
 
-    steps: str = parameter("auto", StrOptions({"auto", "projection", *STEPS}))
-    sampling: str = parameter("auto", StrOptions({"auto", *SAMPLERS}))
-    cache: object = parameter("auto", AUTO, TRUTH)
-    block_steps: object = parameter("auto", AUTO, COUNT)
-    stored_passes: object = parameter("auto", StrOptions({"auto", "slope"}), NATURAL)
-    averaging: object = parameter("auto", AUTO, TRUTH)
+    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(
+        StrOptions({"auto", "projection", *STEPS}), default="auto"
+    )
+    sampling: Literal["auto", "permutation", "uniform", "gap", "max_gap"] = parameter(
+        StrOptions({"auto", *SAMPLERS}), default="auto"
+    )
+    cache: Literal["auto"] | bool = parameter(AUTO, TRUTH, default="auto")
+    block_steps: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    stored_passes: int | Literal["auto", "slope"] = parameter(
+        StrOptions({"auto", "slope"}), NATURAL, default="auto"
+    )
+    averaging: Literal["auto"] | bool = parameter(AUTO, TRUTH, default="auto")
     # What `MultiPlane` has as parameters.
     max_stored_passes = max_planes = 1000
     plane_life = 10
@@ -295,14 +319,16 @@ class MultiPlane(BlockCoordinate):
     True
     """
 
-    steps: str = parameter("fw", StrOptions({*STEPS}))
-    sampling: str = parameter("permutation", StrOptions({*SAMPLERS}))
-    block_steps: int = parameter(10, COUNT)
-    max_stored_passes: int = parameter(1000, NATURAL)
-    max_planes: int = parameter(1000, COUNT)
-    plane_life: int = parameter(10, COUNT)
-    clock: bool = parameter(False, TRUTH)
-    averaging: bool = parameter(True, TRUTH)
+    steps: Literal["fw", "pairwise", "away"] = parameter(StrOptions({*STEPS}), default="fw")
+    sampling: Literal["permutation", "uniform", "gap", "max_gap"] = parameter(
+        StrOptions({*SAMPLERS}), default="permutation"
+    )
+    block_steps: int = parameter(COUNT, default=10)
+    max_stored_passes: int = parameter(NATURAL, default=1000)
+    max_planes: int = parameter(COUNT, default=1000)
+    plane_life: int = parameter(COUNT, default=10)
+    clock: bool = parameter(TRUTH, default=False)
+    averaging: bool = parameter(TRUTH, default=True)
     # What is no parameter here.
     stored_passes = "slope"
     cache = False

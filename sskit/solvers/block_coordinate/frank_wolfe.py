@@ -1,5 +1,9 @@
 """Batch Frank-Wolfe (Lacoste-Julien et al. 2013, algorithm 2)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sskit._parameters import COUNT, parameter, parameters
@@ -8,6 +12,10 @@ from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.pool import Answers, Pool
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
 
 
 @parameters
@@ -42,9 +50,16 @@ class FrankWolfe(Solver):
     True
     """
 
-    gap_every: int = parameter(10, COUNT)
+    gap_every: int = parameter(COUNT, default=10)
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> FrankWolfeRun:
         """Return the state of a new run.
 
         Parameters

@@ -1,13 +1,25 @@
 """The base class of solvers."""
 
-from contextlib import nullcontext
+from __future__ import annotations
 
-from sklearn.base import BaseEstimator
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sskit._parameters import POSITIVE_OR_INFINITE, parameter, parameters
 from sskit._public import PublicMixin
+from sskit._types import BaseEstimator, Self
 from sskit.core.stop import Stop
 from sskit.solvers.common.fit import begin
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.common.run import Run
+    from sskit.solvers.common.solution import Solution
+    from sskit.solvers.oracle_calls.pool import Pool
 
 
 @parameters
@@ -24,13 +36,13 @@ class Solver(PublicMixin, BaseEstimator):
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     evaluates_all = True
-    max_time: float | None = parameter(None, POSITIVE_OR_INFINITE, None)
+    max_time: float | None = parameter(POSITIVE_OR_INFINITE, None, default=None)
 
-    def check(self):
+    def check(self) -> None:
         """Raise an error for the first parameter with an invalid value."""
         self.resolved()
 
-    def resolved(self, problem=None, bounded=False):
+    def resolved(self, problem: Problem | None = None, bounded: bool = False) -> Self:
         """Return the solver that runs, with the value of every "auto".
 
         Its run has the same bits as one of the solver itself.
@@ -66,7 +78,14 @@ class Solver(PublicMixin, BaseEstimator):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         return {}
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> Run:
         """Return the state of a new run.
 
         Parameters
@@ -90,8 +109,16 @@ class Solver(PublicMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must implement start")
 
     def solve(
-        self, problem, regularizer, *, tol=0.02, max_iter=1000, on_pass=None, stop=None, **options
-    ):
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        *,
+        tol: float = 0.02,
+        max_iter: int = 1000,
+        on_pass: Callable[[int, Callable[[], np.ndarray]], object] | None = None,
+        stop: Stop | None = None,
+        **options: Any,
+    ) -> Solution:
         """Solve a problem.
 
         It stops when an exact pass finds a gap that is small enough, see `Tolerance`. Exact passes

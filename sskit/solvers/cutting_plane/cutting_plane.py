@@ -1,13 +1,23 @@
 """Cutting planes in the one-slack formulation, exact or from samples."""
 
-from numbers import Real
+from __future__ import annotations
 
+from numbers import Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import AUTO, COUNT, Number, parameter, parameters
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
 from sskit.solvers.cutting_plane.sampled import KernelSampleRun, SampleRun
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.oracle_calls.pool import Pool
+
 
 # What "auto" stands for, by kind of cuts.
 DEFAULTS = {
@@ -134,16 +144,20 @@ class CuttingPlane(Solver):
     (True, False)
     """
 
-    cuts: str = parameter("exact", StrOptions({*DEFAULTS}))
-    cut_size: object = parameter("auto", AUTO, COUNT)
-    patience: object = parameter("auto", AUTO, COUNT)
-    damping: object = parameter("auto", AUTO, Number(Real, 0, 1, closed="left"))
-    cut_life: int = parameter(50, COUNT)
+    cuts: Literal["exact", "linear", "constant"] = parameter(
+        StrOptions({*DEFAULTS}), default="exact"
+    )
+    cut_size: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    patience: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    damping: float | Literal["auto"] = parameter(
+        AUTO, Number(Real, 0, 1, closed="left"), default="auto"
+    )
+    cut_life: int = parameter(COUNT, default=50)
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or all that there is
 
     @property
-    def evaluates_all(self):
+    def evaluates_all(self) -> bool:
         """Whether a fit calls the oracles of all training pairs."""
         return self.cuts != "constant"
 
@@ -151,7 +165,14 @@ class CuttingPlane(Solver):
         """Return what "auto" stands for by parameter; see `resolved`."""
         return DEFAULTS[self.cuts]
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> CuttingPlaneRun | SampleRun:
         """Return the state of a new run.
 
         Parameters

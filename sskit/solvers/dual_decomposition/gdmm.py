@@ -1,5 +1,9 @@
 """The greedy direction method of multipliers (Yen et al. 2016), and soft BCFW."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
@@ -11,6 +15,11 @@ from sskit.solvers.common.solution import UNKNOWN, certify_weights
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelSweep
 from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
+
 
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node scores, at least
@@ -27,10 +36,17 @@ class FactorSolver(Solver):
 
     keeps_dual_point = keeps_bounds = evaluates_all = False
     name = ""
-    rho: float = parameter(1.0, POSITIVE)
-    gap_every: int | None = parameter(10, COUNT, None)
+    rho: float = parameter(POSITIVE, default=1.0)
+    gap_every: int | None = parameter(COUNT, None, default=10)
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: object = None,
+    ) -> FactorRun:
         """Return the state of a new run.
 
         Parameters
@@ -271,8 +287,8 @@ class GDMM(FactorSolver):
     True
     """
 
-    step: float = parameter(1.0, POSITIVE)
-    method: str = parameter("bgcd", StrOptions({"afw", "bgcd"}))
+    step: float = parameter(POSITIVE, default=1.0)
+    method: Literal["bgcd", "afw"] = parameter(StrOptions({"afw", "bgcd"}), default="bgcd")
     name = "gdmm"
     _run = FactorRun
 
@@ -404,7 +420,7 @@ class SoftBCFW(FactorSolver):
     True
     """
 
-    steps: str = parameter("fw", StrOptions({"fw", "away"}))
+    steps: Literal["fw", "away"] = parameter(StrOptions({"fw", "away"}), default="fw")
     name = "soft_bcfw"
     _run = SoftRun
 

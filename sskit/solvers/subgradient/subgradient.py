@@ -1,5 +1,9 @@
 """Stochastic subgradient descent (Shalev-Shwartz et al. 2011), averaged."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
@@ -9,6 +13,12 @@ from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import better_of, certify_weights
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.subgradient.subgradient_pass import SubgradientState
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
+    from sskit.solvers.oracle_calls.pool import Pool
+
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
 
@@ -62,12 +72,21 @@ class Subgradient(Solver):
     True
     """
 
-    sampling: str = parameter("permutation", StrOptions({*SAMPLERS}))
-    averaging: bool = parameter(True, TRUTH)
-    gap_every: int = parameter(10, COUNT)
+    sampling: Literal["permutation", "uniform"] = parameter(
+        StrOptions({*SAMPLERS}), default="permutation"
+    )
+    averaging: bool = parameter(TRUTH, default=True)
+    gap_every: int = parameter(COUNT, default=10)
     keeps_dual_point = keeps_bounds = keeps_prior = False
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Pool | None = None,
+    ) -> SubgradientRun:
         """Return the state of a new run.
 
         Parameters

@@ -1,0 +1,156 @@
+"""Whatever is public has a type, and type checkers reject wrong calls only."""
+
+import ast
+import importlib.resources
+import inspect
+import os
+import re
+import runpy
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import sskit
+import sskit.oracles
+
+ROOT = Path(__file__).resolve().parents[1]
+STUBS = ROOT / "sskit" / "oracles" / "__init__.pyi"
+PUBLIC = runpy.run_path(str(ROOT / ".ci" / "public_names.py"))
+
+
+def public_objects():
+    """Return the public classes and functions by name, compiled ones aside."""
+    found = {}
+    for module in PUBLIC["public_modules"]():
+        for name in getattr(module, "__all__", ()):
+            item = getattr(module, name)
+            if inspect.isclass(item) or inspect.isfunction(item):
+                found.setdefault(item, f"{module.__name__}.{name}")
+    return {name: item for item, name in found.items()}
+
+
+OBJECTS = public_objects()
+CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)}
+
+
+def functions_of(cls):
+    """Yield (name, function) of the public methods and properties that the package defines."""
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        for unwrapped in ("fget", "__func__", "fn"):  # of properties, class methods, available_if
+            member = getattr(member, unwrapped, member)
+        if not name.startswith("_") and inspect.isfunction(member):
+            member = inspect.unwrap(member)
+            if member.__module__.startswith("sskit"):
+                yield name, member
+
+
+def untyped(function):
+    """Return what of a function has no type."""
+    signature = inspect.signature(function)
+    given = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    names = [p.name for p in given if p.annotation is p.empty]
+    return names + ["return"] * (signature.return_annotation is signature.empty)
+
+
+def annotated(cls):
+    """Return the names that are annotated in a class or one of its bases."""
+    ours = (base for base in cls.__mro__ if base.__module__.startswith("sskit"))
+    return {name for base in ours for name in inspect.get_annotations(base)}
+
+
+def documented(cls):
+    """Return the names of the section Attributes."""
+    pattern = r"^Attributes\n-+\n(.*?)(?=^\w[^\n]*\n-{3}|\Z)"
+    section = re.search(pattern, inspect.getdoc(cls), re.M | re.S)
+    named = re.findall(r"^(\w[\w, ]*) :", section[1] if section else "", re.M)
+    return {name for names in named for name in names.split(", ")}
+
+
+def test_functions_and_methods_have_types():
+    functions = {name: item for name, item in OBJECTS.items() if name not in CLASSES}
+    for name, cls in CLASSES.items():
+        functions |= {f"{name}.{method}": function for method, function in functions_of(cls)}
+    assert len(functions) > 150
+    assert {name: untyped(item) for name, item in functions.items() if untyped(item)} == {}
+
+
+def test_parameters_and_attributes_have_types():
+    for name, cls in CLASSES.items():
+        members = {method for method, _ in functions_of(cls)}
+        assert documented(cls) - annotated(cls) - members == set(), name
+        assert {*getattr(cls, "_parameter_constraints", ())} - annotated(cls) == set(), name
+        if not hasattr(cls, "_parameter_constraints") and "__init__" in vars(cls):
+            assert untyped(cls.__init__) == [], name
+    assert len(documented(sskit.SequenceTagger)) > 30
+
+
+def test_the_stub_has_the_compiled_functions():
+    functions = [n for n in ast.parse(STUBS.read_text()).body if isinstance(n, ast.FunctionDef)]
+    names = {node.name for node in functions}
+    compiled = {name for name in sskit.oracles.__all__ if f"sskit.oracles.{name}" not in OBJECTS}
+    assert names == compiled and len(names) > 20
+    for node in functions:
+        arguments = [a.arg for a in [*node.args.args, *node.args.kwonlyargs]]
+        assert arguments == [*inspect.signature(getattr(sskit.oracles, node.name)).parameters]
+
+
+def test_the_package_says_that_it_has_types():
+    assert importlib.resources.files("sskit").joinpath("py.typed").is_file()
+
+
+def test_signatures_show_plain_defaults():
+    expected = "(search='auto', *, tol=0.0, max_queries=None)"
+    assert str(inspect.signature(sskit.SlackRescaling)) == expected
+    for cls in CLASSES.values():
+        assert " Field(" not in str(inspect.signature(cls))
+
+
+RIGHT = "import sskit\n\nsskit.SequenceTagger(0.1)\n"
+WRONG = 'import sskit\n\nsskit.SequenceTagger(lam="x")  # rejected\nsskit.TreeTagger(lam=0.1)\n'
+
+
+@pytest.fixture
+def pages(tmp_path):
+    """Return the main parts of the script that checks types, a right page and a wrong one."""
+    page, wrong = tmp_path / "page.rst", tmp_path / "wrong.py"
+    block = textwrap.indent(RIGHT, "   ")
+    page.write_text(f"Title\n\n.. code-block:: python\n\n{block}\nEnd\n")
+    wrong.write_text(WRONG)
+    return runpy.run_path(str(ROOT / ".ci" / "check_types.py")), page, wrong
+
+
+def test_the_check_compares_lines(pages, tmp_path):
+    script, page, wrong = pages
+    find, checkers = script["find_faults"], script["CHECKERS"]
+    names = {path: re.sub(r"\W", "_", os.path.relpath(path, ROOT)) + ".py" for path in pages[1:]}
+    for found, faults in {
+        ((wrong, 3, "no"),): [],
+        (): [r"wrong.py:3: one: no error"],
+        ((wrong, 3, "no"), (wrong, 4, "bad")): [r"wrong.py:4: one: bad"],
+        ((wrong, 3, "no"), (page, 3, "bad")): [r"page.rst:7: one: bad"],
+        ((wrong, 3, "no"), (page, 3, 'import "torch" could not be resolved')): [],
+        ((wrong, 3, "no"), (page, 3, 'import "sskit.a" could not be resolved')): ["page.rst:7:"],
+    }.items():
+        checkers.clear()
+        checkers["one"] = lambda *_, found=found: [(names[path], *rest) for path, *rest in found]
+        told = find([page], wrong, tmp_path / "types")
+        assert len(told) == len(faults)
+        assert all(map(re.search, faults, told))
+
+
+@pytest.mark.slow
+def test_both_checkers_find_planted_faults(pages, tmp_path):
+    for package in ("mypy", "basedpyright"):
+        pytest.importorskip(package)
+    script, page, wrong = pages
+    assert script["find_faults"]([page], wrong, tmp_path / "types") == []
+    page.write_text(page.read_text().replace("(0.1)", "(lambda_=0.1)"))
+    wrong.write_text(WRONG.replace('"x"', "0.1"))
+    faults = script["find_faults"]([page], wrong, tmp_path / "types")
+    places = [re.search(r"(page.rst|wrong.py):\d+: \w+", fault)[0] for fault in faults]
+    checkers = "mypy", "basedpyright"
+    assert places == [
+        f"{place}: {name}" for name in checkers for place in ("page.rst:7", "wrong.py:3")
+    ]

@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,10 @@ from sskit.estimators.base.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
-# A column with more than this fraction of the squared norm of all leaves the others without effect.
-NEARLY_ALL = 0.99
+# A column with more than the first fraction of the squared norm of all leaves the others without
+# effect; with more than the second it may, which the objective tells: if more of it than the third
+# fraction is left after the fit.
+NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.9, 0.5
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
@@ -392,22 +394,38 @@ def scales(variance, rounding):
     return 1.0 / np.sqrt(np.where(varies, variance, 1.0)), varies
 
 
-def warn_of_column(estimator, features, names, stacklevel):
-    """Warn of a column that has nearly all of the squared norm of features.
+class HeavyColumn(NamedTuple):
+    """A column with most of the squared norm of all features.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or its number.
+    fraction : float
+        Of the squared norm.
+    """
+
+    name: str
+    fraction: float
+
+
+def heavy_column(features, names):
+    """Return the column with most of the squared norm of features, or None.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        Which is told how to scale them.
     features : list of {ndarray, CSR matrix} of shape (n_i, p)
         Finite.
     names : sequence of p str or None
         Names of the columns.
-    stacklevel : int
-        That of the warning, seen from here.
+
+    Returns
+    -------
+    heavy : HeavyColumn or None
+        None if no column has more than nine tenths, or there is no other.
     """
     if not features or features[0].shape[1] < 2:
-        return
+        return None
     squares = np.zeros(features[0].shape[1])
     with np.errstate(over="ignore"):
         for X in features:
@@ -419,17 +437,37 @@ def warn_of_column(estimator, features, names, stacklevel):
             else:
                 squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
         largest, total = int(np.argmax(squares)), squares.sum()
-    if squares[largest] > NEARLY_ALL * total and np.isfinite(total):
-        name = largest if names is None else repr(str(names[largest]))
-        scaled = "of tokens by TokenTransformer(StandardScaler())"
-        if hasattr(estimator, "standardize"):
-            scaled = "by standardize=True"
-        warnings.warn(
-            f"column {name} of X has {100 * squares[largest] / total:.4g} % of the "
-            f"{estimator._measure}, so that the regularisation makes the others almost useless: "
-            f"scale the columns, {scaled}, or leave this one out",
-            stacklevel=stacklevel + 1,
-        )
+    if not (squares[largest] > MOST * total and np.isfinite(total)):
+        return None
+    name = str(largest) if names is None else repr(str(names[largest]))
+    return HeavyColumn(name, float(squares[largest] / total))
+
+
+def warn_of_column(estimator, heavy, stacklevel, left=None):
+    """Warn of a column that has so much of the squared norm that the others have little effect.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        Which is told how to scale them.
+    heavy : HeavyColumn
+        The column.
+    stacklevel : int
+        That of the warning, seen from here.
+    left : float, default=None
+        The objective after the fit over that of w = 0; None before a fit.
+    """
+    scaled = "of tokens by TokenTransformer(StandardScaler())"
+    if hasattr(estimator, "standardize"):
+        scaled = "by standardize=True"
+    useless = "makes the others almost useless"
+    if left is not None:
+        useless = f"may make the others useless: {left:.2g} of the objective of w = 0 is left"
+    warnings.warn(
+        f"column {heavy.name} of X has {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
+        f"so that the regularisation {useless}; scale the columns, {scaled}, or leave this one out",
+        stacklevel=stacklevel + 1,
+    )
 
 
 @parameters

@@ -16,7 +16,14 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.columns import Columns, ranks, warn_of_column
+from sskit.estimators.base.columns import (
+    MUCH_LEFT,
+    NEARLY_ALL,
+    Columns,
+    heavy_column,
+    ranks,
+    warn_of_column,
+)
 from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
@@ -115,6 +122,8 @@ class TrainingTask(NamedTuple):
         What parameters left to the fit, and why, beside lam, columns and solver.
     rule : str
         How the default lam is made, if not by the rule of the class.
+    heavy : HeavyColumn
+        The column of features that leaves the others little effect, if there is one.
     """
 
     problem: object
@@ -127,6 +136,7 @@ class TrainingTask(NamedTuple):
     unscaled: object = None
     chosen: tuple = ()
     rule: str = ""
+    heavy: object = None
 
     @property
     def scalable(self):
@@ -270,11 +280,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
         if self.lam is None:
             warn_of_weights(checked.weight, stacklevel=4 + FRAMES_AROUND_FIT)
-        summary = self._with_columns(summary)
+        summary, heavy = self._with_columns(summary), None
         if summary.columns is None and getattr(summary, "scale", None) is not None:
             names = getattr(summary, "feature_names", None)
             features = self._compared(checked)
-            warn_of_column(self, features, names, stacklevel=4 + FRAMES_AROUND_FIT)
+            heavy = heavy_column(features, names)
+            if heavy is not None and heavy.fraction > NEARLY_ALL:
+                warn_of_column(self, heavy, stacklevel=4 + FRAMES_AROUND_FIT)
+                heavy = None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
             rank = ranks(matrices(checked.data))
             if rank is not None:
@@ -282,7 +295,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                 summary = replace(summary, columns=columns)
         task = self._bind_scaled(checked, summary)
         # else the data as they were given would stay in memory during the fit
-        return task if self.warm_start else task._replace(unscaled=None)
+        return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
 
     def _summarize(self, checked):
         """Return the summary of checked data, or of a part of them."""
@@ -521,6 +534,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         finished = solution.status is Status.CONVERGED
         if finished and regularizer.prior is None and task.completion is None:
             warn_of_little(self, fitted, solution.unit, X, y, stacklevel=4 + FRAMES_AROUND_FIT)
+            left = solution.primal / solution.unit if solution.unit else 0.0
+            if task.heavy is not None and left > MUCH_LEFT:
+                warn_of_column(self, task.heavy, 4 + FRAMES_AROUND_FIT, left)
         return fitted
 
     def _different(self, labels):

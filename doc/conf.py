@@ -1,18 +1,31 @@
-"""Sphinx configuration. Building and reading the pages need no network."""
+"""Sphinx configuration. Building and reading the pages need no network.
 
+So there is no intersphinx, which would fetch an inventory of each other project in every build.
+"""
+
+import importlib.metadata
+import inspect
 import os
 import re
 import sys
 from pathlib import Path
 
 import sskit
-from sskit._public import ADDRESS, PublicMixin
+from sskit import _public
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.append(str(Path(__file__).parent))  # of the extension "combinations"
+import gallery  # noqa: E402
 
 # the pictures of estimators in the gallery link to the pages beside it
-PublicMixin._doc_link_template = PublicMixin._doc_link_template.replace(ADDRESS, "..")
+_public.documentation = lambda: "../"
+
+# what [project.urls] of pyproject.toml names, by label
+URLS = dict(
+    line.split(", ", 1)
+    for line in importlib.metadata.metadata(_public.DISTRIBUTION).get_all("Project-URL") or ()
+)
+SOURCE = URLS.get("Source", "").rstrip("/")
 
 project = "sskit"
 author = "sskit developers"
@@ -25,6 +38,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "myst_parser",
     "numpydoc",
+    "sphinx.ext.linkcode" if SOURCE else "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",  # formulas are drawn by a MathJax that ships with the pages
 ]
@@ -54,7 +69,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,  # their tables would be drawn by scripts from the network
-    "within_subsection_order": "FileNameSortKey",
+    "subsection_order": [f"../examples/{name}" for name in gallery.SECTIONS],
+    "within_subsection_order": "gallery.PlaceInSection",
     "doc_module": ("sskit",),
     "backreferences_dir": "generated/backreferences",
 }
@@ -66,14 +82,40 @@ html_static_path = ["_static"]
 html_css_files = ["sskit.css"]
 html_js_files = ["wide-figures.js"]
 html_theme_options = {
-    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 9,
+    "icon_links": [{"name": "Source", "url": SOURCE, "icon": "fa-solid fa-code-branch"}]
+    if SOURCE
+    else [],
+    "navbar_align": "left",
+    "navbar_start": ["navbar-logo", "release"],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "show_prev_next": False,
+    "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": [], "contributing": []}
+html_sidebars = {"index": [], "install": [], "get_started": [], "contributing": []}
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+# what a block prints is not to be copied
+copybutton_selector = "div.highlight-python pre, div.highlight-bash pre, div.doctest pre"
+
+
+def linkcode_resolve(domain, info):
+    """Return the address of the source of a Python object, with its lines."""
+    if domain != "py" or not info["module"]:
+        return None
+    found = sys.modules.get(info["module"])
+    try:
+        for name in info["fullname"].split("."):
+            found = getattr(found, name)
+        found = inspect.unwrap(found)
+        path = Path(inspect.getsourcefile(found)).relative_to(Path(sskit.__file__).parents[1])
+        lines, start = inspect.getsourcelines(found)
+    except (AttributeError, OSError, TypeError, ValueError):  # compiled, or a property
+        return None
+    return f"{SOURCE}/blob/v{release}/{path.as_posix()}#L{start}-L{start + len(lines) - 1}"
 
 
 def unlink_foreign_labels(app, what, name, obj, options, lines):

@@ -123,7 +123,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
 # for users; what is imported late is in test_package
-EXTRAS = ("plot", "images", "tables", "save", "progress", "dask")
+EXTRAS = ("text", "images", "dask", "plots")
 THEIRS = {"polars"}  # used where a user has them, though no extra has them
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
 MAX_LINES = 400  # of code

@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,45 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
     lines = INDICES.splitlines()
     found = [lines[line - 1].strip() for line in check["find_faults"](Path("indices.pyx"))]
     assert found == ["values[-1] = 0", "values[i] = 1", "return names[0]", "return values[i]"]
+
+
+# ---- what the metadata say ---------------------------------------------------------------------
+
+
+def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
+    found = run_setup(monkeypatch, ROOT)
+    render, text, site = found["render_readme"], (ROOT / "README.md").read_text(), "https://a.b/c/"
+    links = [link[1] for link in found["LINK"].findall(text)]
+    assert len(links) > 5
+    targets = [link[1] for link in found["LINK"].findall(render(text, site))]
+    assert len(targets) == len(links) and all(target.startswith(site) for target in targets)
+    assert f"{site}_static/front.png" in targets
+    for target in targets:  # of which most are hand-written pages
+        name = target.removeprefix(site).replace(".html", ".rst")
+        assert (ROOT / "doc" / name).is_file() or name.startswith(("auto_ex", "reference/change"))
+    assert found["LINK"].findall(render(text, None)) == []
+    assert "[how-to pages](" in text and "how-to pages" in render(text, None)
+    assert render("[a](https://x.y) [b](doc/index.rst#z)", site) == (
+        f"[a](https://x.y) [b]({site}index.html#z)"
+    )
+    for target in ("doc/no_page.rst", "setup.py", "doc/_static/no.png"):
+        with pytest.raises(ValueError, match="is no page"):
+            render(f"[a]({target})", site)
+
+
+def test_a_release_without_addresses_is_refused(tmp_path, capsys):
+    main = runpy.run_path(str(ROOT / ".ci" / "check_distributions.py"))["main"]
+    urls = [f"Project-URL: {name}, https://a.b/c/" for name in ("Documentation", "Source", "Issues")]
+    path = tmp_path / "x-1-py3-none-any.whl"
+
+    def refusals(*lines, text="[a](https://a.b)"):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x-1.dist-info/METADATA", "\n".join([*lines, "", text]))
+        assert main(["--release", str(path)]) == 1  # there is much besides that it lacks
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("x-1")]
+
+    assert refusals(*urls) == [f"{path.name}: [project.urls] of pyproject.toml lacks Changelog"]
+    urls.append("Project-URL: Changelog, https://a.b/d")
+    assert refusals(*urls) == []
+    assert refusals(*urls, text="[a](doc/b)") == [f"{path.name}: its README links to doc/b"]
+    assert "does not end with a slash" in refusals(*(url.rstrip("/") for url in urls))[0]

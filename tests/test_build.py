@@ -198,3 +198,12 @@ def test_a_release_without_addresses_is_refused(tmp_path, capsys):
     assert refusals(*urls) == []
     assert refusals(*urls, text="[a](doc/b)") == [f"{path.name}: its README links to doc/b"]
     assert "does not end with a slash" in refusals(*(url.rstrip("/") for url in urls))[0]
+
+
+def test_the_extras_of_the_documentation_have_what_its_host_needs():
+    extras = runpy.run_path(str(ROOT / ".ci" / "build_docs.py"))["read_extras"]
+    text = (ROOT / ".readthedocs.yaml").read_text()
+    assert extras(text) == ["docs"]
+    assert extras(text.replace("[docs]", "[a, b-c]")) == ["a", "b-c"]
+    with pytest.raises(SystemExit, match="must name its extras"):
+        extras(text.replace("[docs]", "docs"))

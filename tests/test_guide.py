@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import json
 import re
+import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -102,6 +104,8 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "projective_parse", parser)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
+    for name in re.findall(r":download:`.*?<(files/\w+\.txt)>`", page.read_text(), re.DOTALL):
+        shutil.copy(DOC / name, tmp_path)
     run_blocks(page, python_blocks(page))
 
 
@@ -185,6 +189,43 @@ def test_every_cited_paper_is_among_the_references():
     entries = re.findall(r"^    \*.*?(?=^\S|\Z)", references, re.M | re.S)
     assert len(entries) > 40
     assert [e for e in entries if not re.search(":class:|:func:|``", e)] == []
+
+
+def quoted():
+    """Yield (page, figure) of what pages say of the results in peers.json."""
+    results = json.loads((ROOT / "examples" / "benchmarks" / "peers.json").read_text())["results"]
+    found = {(r["subject"], r["way"]): r for r in results}
+
+    def hard(way):
+        return f"{found['addresses', way]['scores']['all right, hard test']:.3f}"[1:]
+
+    ours, best, slow = (f"CRFsuite, {k}" if k else "sskit" for k in ("", "ap", "lbfgs"))
+    seconds = {way: f"{found['addresses', way]['seconds']:.2g} s" for way in (ours, best, slow)}
+    took = {s: f"{found[s, ours]['microseconds']:.0f}" for s in ("addresses", "tags", "chunks")}
+    cores = dict(found["growth_cores", ours]["points"])
+    rows, svc = found["digits", "sskit, linear"], found["digits", "LinearSVC"]
+    yield "README.md", f"parser in {seconds[ours]}, with {hard(ours)} of 146 hard test addresses"
+    yield "README.md", f"takes {seconds[best][:-2]} to {seconds[slow]} for {hard(slow)} to {hard(best)}"
+    yield "README.md", f"A request of one address takes {took['addresses']} microseconds"
+    parser = "doc/tutorials/address_parser.rst"
+    yield parser, f"has {hard(best)} of the 146 addresses"
+    yield parser, f"right after {seconds[best]}econds, the tagger {hard(ours)} after {seconds[ours]}"
+    served = "doc/how_to/save_and_serve.rst"
+    yield served, f"an address of dicts takes {took['addresses']} microseconds"
+    yield served, f"a sentence {took['tags']} (parts of speech) to {took['chunks']} (chunks)"
+    ratio = f"{cores[2] / cores[1]:.2f}"[1:]
+    yield "doc/reference/benchmarks_peers.rst", f"Two cores take {ratio} of the time of one"
+    yield "doc/how_to/large_data.rst", f"{ratio} to .84 on text"
+    yield "CHANGELOG.md", f"{ratio} to .84 of the time of one"
+    accuracy = [f"{r['scores']['accuracy']:.3f}"[1:] for r in (rows, svc)]
+    told = f"takes {rows['seconds']:.2f}".replace("0.", ".") + f" s on USPS, with an accuracy of {accuracy[0]}"
+    yield "doc/how_to/label_rows.rst", told
+    yield "doc/how_to/label_rows.rst", f"``LinearSVC`` {svc['seconds']:.1f} s for {accuracy[1]}"
+
+
+@pytest.mark.parametrize(("page", "figure"), list(quoted()))
+def test_figures_are_those_of_the_run_that_measured_them(page, figure):
+    assert figure in " ".join((ROOT / page).read_text().split())
 
 
 def test_what_pages_name_exists():

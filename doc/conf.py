@@ -17,8 +17,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.append(str(Path(__file__).parent))  # of the extension "combinations"
 import gallery  # noqa: E402
 
-# the pictures of estimators in the gallery link to the pages beside it
-_public.documentation = lambda: "../"
+# the pictures of estimators in the gallery link to the pages two folders above
+_public.documentation = lambda: "../../"
 
 # what [project.urls] of pyproject.toml names, by label
 URLS = dict(

@@ -13,7 +13,7 @@ DISTRIBUTION = "sskit-learn"
 _OTHER = re.compile(r"sskit-[^-]+\.(?:dist|egg)-info")
 
 
-def check_alone(package=os.path.dirname(__file__)):
+def check_alone(package):
     """Warn where the other distribution with a package "sskit" is installed in the same folder.
 
     Parameters
@@ -46,7 +46,7 @@ def check_alone(package=os.path.dirname(__file__)):
     warnings.warn(told, stacklevel=2)
 
 
-check_alone()
+check_alone(os.path.dirname(__file__))
 
 
 @cache

@@ -163,28 +163,29 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
 
 def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
     found = run_setup(monkeypatch, ROOT)
-    render, text, site = found["render_readme"], (ROOT / "README.md").read_text(), "https://a.b/c/"
+    render, text, address = found["render_readme"], (ROOT / "README.md").read_text(), "https://a.b/c/"
     links = [link[1] for link in found["LINK"].findall(text)]
     assert len(links) > 5
-    targets = [link[1] for link in found["LINK"].findall(render(text, site))]
-    assert len(targets) == len(links) and all(target.startswith(site) for target in targets)
-    assert f"{site}_static/front.png" in targets
+    targets = [link[1] for link in found["LINK"].findall(render(text, address))]
+    assert len(targets) == len(links) and all(target.startswith(address) for target in targets)
+    assert f"{address}_static/front.png" in targets
     for target in targets:  # of which most are hand-written pages
-        name = target.removeprefix(site).replace(".html", ".rst")
+        name = target.removeprefix(address).replace(".html", ".rst")
         assert (ROOT / "doc" / name).is_file() or name.startswith(("auto_ex", "reference/change"))
     assert found["LINK"].findall(render(text, None)) == []
     assert "[how-to pages](" in text and "how-to pages" in render(text, None)
-    assert render("[a](https://x.y) [b](doc/index.rst#z)", site) == (
-        f"[a](https://x.y) [b]({site}index.html#z)"
+    assert render("[a](https://x.y) [b](doc/index.rst#z)", address) == (
+        f"[a](https://x.y) [b]({address}index.html#z)"
     )
     for target in ("doc/no_page.rst", "setup.py", "doc/_static/no.png"):
         with pytest.raises(ValueError, match="is no page"):
-            render(f"[a]({target})", site)
+            render(f"[a]({target})", address)
 
 
 def test_a_release_without_addresses_is_refused(tmp_path, capsys):
     main = runpy.run_path(str(ROOT / ".ci" / "check_distributions.py"))["main"]
-    urls = [f"Project-URL: {name}, https://a.b/c/" for name in ("Documentation", "Source", "Issues")]
+    names = "Documentation", "Source", "Issues"
+    urls = [f"Project-URL: {name}, https://a.b/c/" for name in names]
     path = tmp_path / "x-1-py3-none-any.whl"
 
     def refusals(*lines, text="[a](https://a.b)"):

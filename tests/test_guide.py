@@ -1,6 +1,7 @@
 """What README and guide say holds: blocks run, files, scripts and papers exist."""
 
 import ast
+import builtins
 import importlib.util
 import json
 import re
@@ -10,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from helpers.pages import compare, is_missing, run_blocks
+from helpers.pages import OTHERS, OUTPUT, compare, is_missing, run_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
@@ -109,6 +110,58 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     run_blocks(page, python_blocks(page))
 
 
+def sections(page):
+    """Yield (title, code) of the sections of a page, the first without a title."""
+    text = page.read_text()
+    starts = [
+        0,
+        *(m.start() for m in re.finditer(r"^\S.*\n-{3,}\n", text, re.MULTILINE)),
+        len(text),
+    ]
+    blocks = python_blocks(page)
+    for start, stop in zip(starts, starts[1:], strict=False):
+        lines = range(text.count("\n", 0, start) + 1, text.count("\n", 0, stop) + 1)
+        yield text[start:stop].partition("\n")[0], "\n".join(c for k, c in blocks if k in lines)
+
+
+def unknown_names(code):
+    """Return the names that code uses and never sets, imports or defines."""
+    nodes, known = list(ast.walk(ast.parse(code))), {*dir(builtins)}
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+        elif isinstance(node, ast.alias):
+            known.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            known.add(node.id)
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - known
+
+
+def test_each_section_has_its_imports_and_its_data():
+    unknown = {
+        f"{page.name}: {title}": names
+        for page in sorted(DOC.glob("how_to/*.rst"))
+        for title, code in sections(page)
+        if (names := unknown_names(code))
+    }
+    assert unknown == {}
+    assert unknown_names("import a.b\nfor c in a.b:\n    print(c, d)") == {"d"}
+
+
+def test_each_block_that_prints_has_its_output_beside_it():
+    silent = []
+    for page in sorted(DOC.glob("how_to/*.rst")):
+        lines = page.read_text().splitlines(keepends=True)
+        for line, code in python_blocks(page):
+            rest = "".join(lines[line - 1 + code.count("\n") :])
+            prints = re.search(r"^(?!def |class ).*print\(", code, re.MULTILINE)
+            if prints and not OUTPUT.match(rest) and not any(name in code for name in OTHERS):
+                silent.append(f"{page.name}, line {line}")
+    assert silent == []
+
+
 def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path):
     page = tmp_path / "page.rst"
     code = ".. code-block:: python\n\n   print('F1', 1 / 3, 2 * 10**5, 'in', 7, 's')\n\n"
@@ -205,11 +258,17 @@ def quoted():
     cores = dict(found["growth_cores", ours]["points"])
     rows, svc = found["digits", "sskit, linear"], found["digits", "LinearSVC"]
     yield "README.md", f"parser in {seconds[ours]}, with {hard(ours)} of 146 hard test addresses"
-    yield "README.md", f"takes {seconds[best][:-2]} to {seconds[slow]} for {hard(slow)} to {hard(best)}"
+    yield (
+        "README.md",
+        f"takes {seconds[best][:-2]} to {seconds[slow]} for {hard(slow)} to {hard(best)}",
+    )
     yield "README.md", f"A request of one address takes {took['addresses']} microseconds"
     parser = "doc/tutorials/address_parser.rst"
     yield parser, f"has {hard(best)} of the 146 addresses"
-    yield parser, f"right after {seconds[best]}econds, the tagger {hard(ours)} after {seconds[ours]}"
+    yield (
+        parser,
+        f"right after {seconds[best]}econds, the tagger {hard(ours)} after {seconds[ours]}",
+    )
     served = "doc/how_to/save_and_serve.rst"
     yield served, f"an address of dicts takes {took['addresses']} microseconds"
     yield served, f"a sentence {took['tags']} (parts of speech) to {took['chunks']} (chunks)"
@@ -218,7 +277,10 @@ def quoted():
     yield "doc/how_to/large_data.rst", f"{ratio} to .84 on text"
     yield "CHANGELOG.md", f"{ratio} to .84 of the time of one"
     accuracy = [f"{r['scores']['accuracy']:.3f}"[1:] for r in (rows, svc)]
-    told = f"takes {rows['seconds']:.2f}".replace("0.", ".") + f" s on USPS, with an accuracy of {accuracy[0]}"
+    told = (
+        f"takes {rows['seconds']:.2f}".replace("0.", ".")
+        + f" s on USPS, with an accuracy of {accuracy[0]}"
+    )
     yield "doc/how_to/label_rows.rst", told
     yield "doc/how_to/label_rows.rst", f"``LinearSVC`` {svc['seconds']:.1f} s for {accuracy[1]}"
 
@@ -241,7 +303,7 @@ def test_what_pages_name_exists():
 def test_the_guide_has_few_pages_and_they_are_short():
     """Tables of experiments, indices and the changelog do not count."""
     pages = [p for door in DOORS for p in DOC.glob(f"{door}/*.rst") if p.stem not in UNCOUNTED]
-    assert len([p for p in pages if not p.stem.startswith("benchmarks")]) <= 31
+    assert len([p for p in pages if not p.stem.startswith("benchmarks")]) <= 32
     long = [p for p in pages if len(p.read_text().split()) > 1500]
     assert [p for p in long if p.parent.name != "reference"] == []
 

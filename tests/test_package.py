@@ -107,7 +107,7 @@ def test_the_other_distribution_of_this_name_is_noticed(tmp_path):
         (tmp_path / name).mkdir()
     check_alone(str(package))
     found.mkdir()
-    told = r"sskit 0\.6\.0 is another one .* \(pip uninstall sskit sskit-learn\) and install the one"
+    told = r"sskit 0\.6\.0 is another one .* \(pip uninstall sskit sskit-learn\) and install "
     with pytest.warns(UserWarning, match=told):
         check_alone(str(package))
     (package / "__init__.py").write_text("from .camera import Camera")

@@ -439,7 +439,13 @@ def write_tables(results):
         rows = finished(results, subject)
         measures = list(rows[0]["scores"])
         more = [name for name in ("log_loss", "microseconds") if any(name in r for r in rows)]
-        header = ["method", "seconds", *measures, *(name.replace("_", "-") for name in more), "chosen"]
+        header = [
+            "method",
+            "seconds",
+            *measures,
+            *(name.replace("_", "-") for name in more),
+            "chosen",
+        ]
         lines = [
             [
                 r["way"],

@@ -17,9 +17,10 @@ class RegularizationPathDisplay:
     """A regularisation path against lam, or a choice of lam by folds.
 
     Draw it with `from_estimator`. For a path it shows bounds of the gap, as a fraction of the
-    objective, which rise between the lam where one model was found and that of the next, norms of the weights and numbers of planes with dual weight; for a choice the mean
-    test scores of all lam that were tried, with their standard deviations, the chosen lam and the
-    one it is compared with.
+    objective, which rise from the lam where a model was found to that of the next one, norms of
+    the weights and numbers of planes with dual weight; for a choice the mean test scores of all
+    lam that were tried, with their standard deviations, the chosen lam and the one it is compared
+    with.
 
     Parameters
     ----------

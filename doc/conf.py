@@ -126,6 +126,14 @@ def unlink_foreign_labels(app, what, name, obj, options, lines):
     lines[:] = role.sub(r"\1", "\n".join(lines)).split("\n")
 
 
+def leave_out_compiled_modules(app, env):
+    """Drop modules without Python source from the index of sources, where they have no page."""
+    known = getattr(env, "_viewcode_modules", {})
+    for name in [name for name, entry in known.items() if not entry]:
+        del known[name]
+
+
 def setup(app):
-    """Register the hook above."""
+    """Register the hooks above."""
     app.connect("autodoc-process-docstring", unlink_foreign_labels)
+    app.connect("env-updated", leave_out_compiled_modules)

@@ -56,7 +56,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *LATER})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def get_include():

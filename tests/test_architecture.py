@@ -98,6 +98,7 @@ estimators/path: core estimators/base inputs solvers/common solvers/path
 calibration: estimators/base estimators/chain estimators/explanation estimators/tree inputs
   metrics models/calibration
 stopping: estimators/base inputs
+crfsuite: datasets estimators preprocessing
 dask: core estimators/base estimators/completion solvers/common solvers/distributed
 metrics: inputs
 preprocessing: inputs
@@ -106,7 +107,7 @@ display: inputs inspection metrics
 datasets: inputs
 utils: inputs
 testing: core inputs models/structured
-__main__:
+__main__: crfsuite datasets estimators metrics
 solvers:
 estimators:
 """
@@ -115,8 +116,8 @@ IMPORTS = {
 }
 # What is built upon the rest and can be taken off. Calls of users lead in, imports only out.
 OUTER = {
-    "calibration", "dask", "datasets", "display", "inspection", "losses", "preprocessing",
-    "stopping", "testing",
+    "__main__", "calibration", "crfsuite", "dask", "datasets", "display", "inspection", "losses",
+    "preprocessing", "stopping", "testing",
 }  # fmt: skip
 # Distributions that are not named as their module is.
 DISTRIBUTIONS = {

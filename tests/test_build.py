@@ -163,7 +163,11 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
 
 def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
     found = run_setup(monkeypatch, ROOT)
-    render, text, address = found["render_readme"], (ROOT / "README.md").read_text(), "https://a.b/c/"
+    render, text, address = (
+        found["render_readme"],
+        (ROOT / "README.md").read_text(),
+        "https://a.b/c/",
+    )
     links = [link[1] for link in found["LINK"].findall(text)]
     assert len(links) > 5
     targets = [link[1] for link in found["LINK"].findall(render(text, address))]

@@ -16,7 +16,7 @@ from sskit.models.graph.structure import cut_single
 
 @parameters
 class SegmentationModel(GraphEstimator):
-    r"""Labels for all nodes of a graph, learned with the structured hinge loss.
+    r"""Labels for regions of images, and nodes of other graphs whose neighbours mostly agree.
 
     The score of a labelling is
 
@@ -251,7 +251,7 @@ class SegmentationModel(GraphEstimator):
 
 @parameters
 class GraphTagger(HiddenStatesMixin, GraphEstimator):
-    r"""Labels for all nodes of any graph, with interactions of any sign.
+    r"""Labels for the nodes of any graph, whose neighbours may follow any rule of pairs of labels.
 
     The score of a labelling is
 

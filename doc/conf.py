@@ -95,7 +95,9 @@ html_theme_options = {
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": [], "install": [], "get_started": [], "contributing": []}
+# pages without a list of their neighbours: tables take its room
+WIDE = ("index", "install", "get_started", "contributing", "reference/what_works", "reference/api")
+html_sidebars = {name: [] for name in (*WIDE, "reference/benchmarks*")}
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 # what a block prints is not to be copied

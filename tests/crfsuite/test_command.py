@@ -1,10 +1,13 @@
 """The command line: learn, tag and evaluate on CoNLL files and CRFsuite's files of attributes."""
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from helpers.pages import compare
 
 from sskit.__main__ import main
 from sskit.crfsuite import describe_columns, load_attributes, load_crfsuite
@@ -63,16 +66,23 @@ def test_files_of_attributes(suffix, tmp_path, monkeypatch, capsys):
     assert "empty holds no tokens" in capsys.readouterr().err
 
 
-def test_addresses_are_learned_by_the_columns_alone(tmp_path):
+def test_addresses_are_learned_by_the_columns_alone(tmp_path, monkeypatch, capsys):
+    """And the guide shows what the commands print."""
+    for name in ("train", "test"):
+        shutil.copy(FILES / f"addresses_{name}.txt", tmp_path)
+    monkeypatch.chdir(tmp_path)
     columns = {"columns": ["word", "part"]}
     (X, y), (X_test, y_test) = (
         load_conll(FILES / f"addresses_{name}.txt", **columns) for name in ("train", "test")
     )
-    path = tmp_path / "m.skops"
-    assert main(["learn", str(FILES / "addresses_train.txt"), "-m", str(path), "-q"]) == 0
-    found = tmp_path / "found"
-    test = str(FILES / "addresses_test.txt")
-    assert main(["tag", test, "-m", str(path), "-o", str(found)]) == 0
+    page = (FILES.parent / "how_to" / "crfsuite.rst").read_text()
+    shown = re.findall(r"^   \$ python -m sskit (.*)\n((?:   (?!\$).*\n)*)", page, re.MULTILINE)
+    assert len(shown) == 3
+    shutil.copy("addresses_test.txt", "new.txt")
+    for command, printed in shown:
+        assert main(command.split()) == 0
+        compare(capsys.readouterr().out, printed)
+    found = "found.txt"
     assert token_accuracy_score(y_test, load_conll(found, **columns)[1]) > 0.95
     assert describe_columns([[], X[0][:1]])[0] == []
 

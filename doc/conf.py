@@ -10,6 +10,8 @@ import re
 import sys
 from pathlib import Path
 
+from sphinx.pycode import ModuleAnalyzer
+
 import sskit
 from sskit import _public
 
@@ -26,6 +28,7 @@ URLS = dict(
     for line in importlib.metadata.metadata(_public.DISTRIBUTION).get_all("Project-URL") or ()
 )
 SOURCE = URLS.get("Source", "").rstrip("/")
+PACKAGE = Path(sskit.__file__).parent
 
 project = "sskit"
 author = "sskit developers"
@@ -104,20 +107,30 @@ copybutton_prompt_is_regexp = True
 copybutton_selector = "div.highlight-python pre, div.highlight-bash pre, div.doctest pre"
 
 
+def find_module(app, module, name):
+    """Return the module in which a class or function is written, not the one that exports it."""
+    found = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    items = [found, *(vars(found).values() if inspect.isclass(found) else ())]
+    names = {getattr(found, "__qualname__", ""), name.partition(".")[0]}
+    for item in items:
+        item = inspect.unwrap(item.fget if isinstance(item, property) else item)
+        if inspect.isfunction(item) and item.__qualname__.partition(".")[0] in names:
+            path = Path(item.__code__.co_filename)
+            if PACKAGE in path.parents:
+                return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return None
+
+
 def linkcode_resolve(domain, info):
     """Return the address of the source of a Python object, with its lines."""
-    if domain != "py" or not info["module"]:
+    module = find_module(None, info["module"], info["fullname"]) if domain == "py" else None
+    if module is None:  # compiled, or an attribute
         return None
-    found = sys.modules.get(info["module"])
-    try:
-        for name in info["fullname"].split("."):
-            found = getattr(found, name)
-        found = inspect.unwrap(found)
-        path = Path(inspect.getsourcefile(found)).relative_to(Path(sskit.__file__).parents[1])
-        lines, start = inspect.getsourcelines(found)
-    except (AttributeError, OSError, TypeError, ValueError):  # compiled, or a property
-        return None
-    return f"{SOURCE}/blob/v{release}/{path.as_posix()}#L{start}-L{start + len(lines) - 1}"
+    _, start, stop = ModuleAnalyzer.for_module(module).find_tags().get(info["fullname"], (0, 1, 1))
+    path = module.replace(".", "/")
+    return f"{SOURCE}/blob/v{release}/{path}.py#L{start}-L{stop}"
 
 
 def unlink_foreign_labels(app, what, name, obj, options, lines):
@@ -138,4 +151,6 @@ def leave_out_compiled_modules(app, env):
 def setup(app):
     """Register the hooks above."""
     app.connect("autodoc-process-docstring", unlink_foreign_labels)
-    app.connect("env-updated", leave_out_compiled_modules)
+    if not SOURCE:
+        app.connect("viewcode-follow-imported", find_module)
+        app.connect("env-updated", leave_out_compiled_modules)

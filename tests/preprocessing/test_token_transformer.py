@@ -140,7 +140,7 @@ def test_a_fit_forgets_the_last_and_leaves_nothing_if_it_fails():
             call(TokenTransformer(StandardScaler()))
     transformer = TokenTransformer(StandardScaler())
     with pytest.raises(ValueError, match="empty"):
-        transformer.fit([FLAT, FLAT[:0]])
+        transformer.fit([FLAT[:0], FLAT[:0]])
     assert not hasattr(transformer, "transformer_")
 
 

@@ -75,7 +75,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.installed
 	touch $@
 
 $(VENV)/.doc: pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs,images]"
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-build-isolation -e ".[docs]"
 	touch $@
 
 # The packages that are measured beside this one.

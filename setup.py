@@ -18,6 +18,11 @@ try:
 except ImportError:  # on Windows
     getrusage = None
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from setuptools.compat.py310 import tomllib
+
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
@@ -272,7 +277,64 @@ class BuildExt(build_ext):
         return self.force or newer_group(extension.sources + extension.depends, path, "newer")
 
 
+# A link or a picture of README.md, whose targets are files of the checkout.
+LINK = re.compile(r"!?\[([^\]]*)\]\(([^)]*)\)")
+
+
+def render_readme(text, documentation):
+    """Return the README as the index of packages shows it, where no file of the checkout is.
+
+    Parameters
+    ----------
+    text : str
+        README.md.
+    documentation : str or None
+        The address of the pages, which ends with a slash; without it links are the words alone.
+
+    Returns
+    -------
+    text : str
+        With absolute links.
+
+    Raises
+    ------
+    ValueError
+        If a link leads to something that has no page.
+    """
+
+    def absolute(match):
+        link, (words, target) = match[0], match.groups()
+        if "://" in target:
+            return link
+        path, _, fragment = target.partition("#")
+        if path.startswith("doc/_static/") and Path(path).is_file():
+            path = path.removeprefix("doc/")
+        elif path == "examples":
+            path = "auto_examples/index.html"
+        elif path == "CHANGELOG.md":
+            path = "reference/changelog.html"
+        elif path.startswith("doc/") and path.endswith(".rst") and Path(path).is_file():
+            path = path.removeprefix("doc/").removesuffix(".rst") + ".html"
+        else:
+            raise ValueError(f"README.md: {target} is no page, no picture of doc/_static")
+        if not documentation:
+            return "" if link.startswith("!") else words
+        return f"{link[: link.index('(')]}({documentation}{path}{'#' * bool(fragment)}{fragment})"
+
+    return LINK.sub(absolute, text)
+
+
+def describe():
+    """Return what the metadata say of the project; nothing in a folder that has no README."""
+    if not Path("README.md").exists():
+        return {}
+    urls = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    text = render_readme(Path("README.md").read_text(encoding="utf-8"), urls.get("Documentation"))
+    return {"long_description": text, "long_description_content_type": "text/markdown"}
+
+
 setup(
+    **describe(),
     packages=find_packages(include=[PACKAGE.name, f"{PACKAGE}.*"]),
     ext_modules=find_extensions(),
     cmdclass={"build": Build, "build_ext": BuildExt},

@@ -1,13 +1,19 @@
-"""Check what an sdist and a wheel hold: ``check_distributions.py FILE...``."""
+"""Check what an sdist and a wheel hold: ``check_distributions.py [--release] FILE...``.
+
+With ``--release`` their metadata must also name all addresses of the project, and the README in
+them must not lead to files that an index of packages does not have.
+"""
 
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+ADDRESSES = {"Documentation", "Source", "Issues", "Changelog"}
 GENERATED = re.compile(r"\.(c|cpp|cxx|so|pyd|o)$|(^|/)__pycache__/|(^|/)build/")
 
 
@@ -53,10 +59,38 @@ def check_wheel(path):
     )
 
 
-def main(paths):
+def read_metadata(path):
+    """Return the metadata in a wheel or an sdist, as a message."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            (name,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+            return message_from_bytes(archive.read(name))
+    with tarfile.open(path) as archive:
+        (name,) = [n for n in archive.getnames() if re.fullmatch("[^/]+/PKG-INFO", n)]
+        return message_from_bytes(archive.extractfile(name).read())
+
+
+def check_addresses(metadata, name):
+    """Return what metadata lack that a release has to say of where the project is."""
+    urls = dict(line.split(", ", 1) for line in metadata.get_all("Project-URL", ()))
+    faults = [
+        f"{name}: [project.urls] of pyproject.toml lacks {label}"
+        for label in sorted(ADDRESSES - urls.keys())
+    ]
+    if not urls.get("Documentation", "/").endswith("/"):
+        faults.append(f"{name}: the address Documentation does not end with a slash")
+    links = re.findall(r"\]\(([^)]*)\)", metadata.get_payload())
+    return faults + [f"{name}: its README links to {k}" for k in links if "://" not in k]
+
+
+def main(arguments):
     """Check every file and return the exit status."""
+    release = "--release" in arguments
+    paths = [Path(name) for name in arguments if name != "--release"]
     faults = []
     for path in paths:
+        if release:
+            faults += check_addresses(read_metadata(path), path.name)
         faults += check_wheel(path) if path.suffix == ".whl" else check_sdist(path)
         print(f"checked {path.name}: {path.stat().st_size / 1024:.0f} KiB")
     print("\n".join(faults) or "nothing missing, nothing generated")
@@ -64,4 +98,4 @@ def main(paths):
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(name) for name in sys.argv[1:]]))
+    sys.exit(main(sys.argv[1:]))

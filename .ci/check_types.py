@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from helpers.pages import is_missing, python_blocks  # noqa: E402
 
-PAGES = "README.md", "doc/tutorials/*.rst", "doc/how_to/*.rst", "examples/plot_*.py"
+PAGES = "README.md", "doc/tutorials/*.rst", "doc/how_to/*.rst", "examples/*/plot_*.py"
 WRONG = "tests/wrong_calls.py"
 MARK = re.compile(r"# rejected$", re.M)
 # Code of pages has no annotations, and a name may stand for one thing after another.

@@ -16,7 +16,9 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 UNTESTED = {"bench", "dev", "docs"}  # extras
 HEADER = "# The lowest versions that pyproject.toml allows; made by: python .ci/lowest.py"
-REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*>=\s*([0-9][0-9.]*)\s*(?:;.*)?")
+REQUIREMENT = re.compile(
+    r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*>=\s*([0-9][0-9.]*)\s*(?:;.*)?", re.S
+)
 
 
 def lowest_versions(project):
@@ -46,6 +48,8 @@ def lowest_versions(project):
     versions = {}
     for title, listed in lists.items():
         for requirement in listed:
+            if requirement.startswith("sskit-learn["):
+                continue  # other extras
             match = REQUIREMENT.fullmatch(requirement)
             if match is None:
                 raise ValueError(f"{title}: {requirement!r} is not of the form name>=version")

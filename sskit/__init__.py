@@ -62,7 +62,7 @@ else:  # to type checkers a module with this function has all names
 
 
 def __dir__():
-    return sorted({*globals(), *LATER})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def get_include() -> list[str]:

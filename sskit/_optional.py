@@ -6,12 +6,12 @@ from contextlib import contextmanager
 EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
-    "matplotlib": "plot",
-    "pandas": "tables",
+    "matplotlib": "plots",
+    "pandas": "text",
     "PIL": "images",
-    "rich": "progress",
+    "rich": "text",
     "skimage": "images",
-    "skops": "save",
+    "skops": "text",
 }
 
 

@@ -1,15 +1,70 @@
 """Base of public classes: the names under which they are pickled and documented."""
 
 import inspect
+import os
 import re
 import sys
 import warnings
+from functools import cache
 from types import FunctionType
 
 from sskit._packing import packed, unpacked
 
-# The same as the project's "Documentation" address in pyproject.toml, without a slash at its end.
-ADDRESS = "https://sskit-learn.readthedocs.io/en/stable"
+DISTRIBUTION = "sskit-learn"
+# Of the other distribution that has a package of this name, in the folder of all packages.
+_OTHER = re.compile(r"sskit-[^-]+\.(?:dist|egg)-info")
+
+
+def check_alone(package):
+    """Warn where the other distribution with a package "sskit" is installed in the same folder.
+
+    Parameters
+    ----------
+    package : str
+        The folder of this package.
+
+    Raises
+    ------
+    ImportError
+        If it has overwritten a file of this one.
+    """
+    try:
+        names = os.listdir(os.path.dirname(package))
+    except OSError:  # in an archive
+        return
+    other = next(filter(_OTHER.fullmatch, names), None)
+    if other is None:
+        return
+    told = (
+        f"the distribution sskit {other.split('-')[1].rpartition('.')[0]} is another one than "
+        f"{DISTRIBUTION}, and both install a package called sskit into {os.path.dirname(package)}: "
+        f"uninstall both (pip uninstall sskit {DISTRIBUTION}) and install the one that you want "
+        f"(pip install {DISTRIBUTION})"
+    )
+    with open(os.path.join(package, "__init__.py"), encoding="utf-8") as file:
+        ours = "sskit._public" in file.read()
+    if not ours:
+        raise ImportError(told)
+    warnings.warn(told, stacklevel=2)
+
+
+check_alone(os.path.dirname(__file__))
+
+
+@cache
+def documentation():
+    """Return the address of the documentation, which ends with a slash; "" if there is none yet.
+
+    It is that of the metadata, which have it from pyproject.toml.
+    """
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        lines = metadata(DISTRIBUTION).get_all("Project-URL") or ()
+    except PackageNotFoundError:  # a copy of the sources
+        return ""
+    named = dict(line.split(", ", 1) for line in lines)
+    return named.get("Documentation", "")
 
 
 def export_from(module, *others):
@@ -40,7 +95,14 @@ class PublicMixin:
     """
 
     _doc_link_module = "sskit"
-    _doc_link_template = ADDRESS + "/generated/{estimator_module}.{estimator_name}.html"
+
+    @property
+    def _doc_link_template(self):
+        return documentation() + "generated/{estimator_module}.{estimator_name}.html"
+
+    def _get_doc_link(self):
+        """Return the address of the page of a class; "" where pages have none."""
+        return super()._get_doc_link() if documentation() else ""
 
     @classmethod
     def _get_param_names(cls):

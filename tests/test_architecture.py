@@ -105,6 +105,7 @@ estimators/path: core estimators/base inputs solvers/common solvers/path
 calibration: estimators/base estimators/chain estimators/explanation estimators/tree inputs
   metrics models/calibration
 stopping: estimators/base inputs
+crfsuite: datasets estimators preprocessing
 dask: core estimators/base estimators/completion solvers/common solvers/distributed
 metrics: inputs
 preprocessing: inputs
@@ -113,7 +114,7 @@ display: inputs inspection metrics
 datasets: inputs
 utils: inputs
 testing: core inputs models/structured
-__main__:
+__main__: crfsuite datasets estimators metrics
 solvers:
 estimators:
 """
@@ -122,15 +123,15 @@ IMPORTS = {
 }
 # What is built upon the rest and can be taken off. Calls of users lead in, imports only out.
 OUTER = {
-    "calibration", "dask", "datasets", "display", "inspection", "losses", "preprocessing",
-    "stopping", "testing",
+    "__main__", "calibration", "crfsuite", "dask", "datasets", "display", "inspection", "losses",
+    "preprocessing", "stopping", "testing",
 }  # fmt: skip
 # Distributions that are not named as their module is.
 DISTRIBUTIONS = {
     "PIL": "pillow", "maxflow": "pymaxflow", "skimage": "scikit-image", "sklearn": "scikit-learn",
 }  # fmt: skip
 # for users; what is imported late is in test_package
-EXTRAS = ("plot", "images", "tables", "save", "progress", "dask")
+EXTRAS = ("text", "images", "dask", "plots")
 THEIRS = {"polars"}  # used where a user has them, though no extra has them
 CHECKERS = {"typing_extensions"}  # what type checkers read without its being installed
 COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has

@@ -4,6 +4,7 @@ import doctest
 import inspect
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredModel
-from sskit._public import ADDRESS
+from sskit import (
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+    StructuredModel,
+    _public,
+)
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
 
@@ -91,21 +97,33 @@ def test_examples_run(name, monkeypatch, tmp_path):
 
 def test_reference_is_complete():
     """The pages of the API reference list all of them, and nothing else."""
-    module, listed = "", []
-    for line in (ROOT / "doc" / "reference" / "api.rst").read_text().splitlines():
-        if match := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = match[1]
-        elif match := re.match(r"   (\w+)$", line):
-            listed.append(f"{module}.{match[1]}")
+    text = (ROOT / "doc" / "reference" / "api.rst").read_text()
+    listed = re.findall(r"^   ~(sskit[\w.]+)$", text, re.MULTILINE)
     assert sorted(set(OBJECTS) ^ set(listed)) == []
+    assert len(listed) == len(set(listed))
 
 
-def test_pictures_link_to_the_reference_explain_parameters_and_stay_short():
+def test_the_address_is_that_of_the_project():
+    text = (ROOT / "pyproject.toml").read_text()
+    found = re.search(r'^Documentation = "(.*)"', text, re.MULTILINE)
+    assert _public.documentation() == (found[1] if found else "")
+    # and stands nowhere else
+    hosts = re.compile(r"https?://(?!pypi)[^\s\"'>)]*\bsskit\b")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    names = [*map(Path, listed.split())]
+    texts = [n for n in names if n.suffix in {".md", ".rst", ".py", ".cff", ".yml", ".yaml"}]
+    assert [str(n) for n in texts if hosts.search((ROOT / n).read_text())] == []
+
+
+def test_pictures_link_to_the_reference_explain_parameters_and_stay_short(monkeypatch):
+    assert SequenceTagger()._get_doc_link() == (
+        _public.documentation() and f"{_public.documentation()}generated/sskit.SequenceTagger.html"
+    )
+    ADDRESS = "https://pages.example/stable"
+    monkeypatch.setattr(_public, "documentation", lambda: f"{ADDRESS}/")
     for name, cls in OBJECTS.items():
         if inspect.isclass(cls) and issubclass(cls, BaseEstimator):
             assert cls._get_doc_link(cls.__new__(cls)) == f"{ADDRESS}/generated/{name}.html"
-    text = (ROOT / "pyproject.toml").read_text()
-    assert re.search(r'^Documentation = "(.*)/"$', text, re.MULTILINE)[1] == ADDRESS
     for parent in (StructuredModel, SequenceTagger):
         assert type("Mine", (parent,), {})()._get_doc_link() == ""
     tagger = SequenceTagger(solver=BCFW(cache_size=5), lam=0.1)

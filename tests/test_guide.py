@@ -1,13 +1,26 @@
 """What README and guide say holds: blocks run, files, scripts and papers exist."""
 
 import ast
+import builtins
 import importlib.util
+import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from helpers.pages import INCLUDED, MARKDOWN, RST, compare, is_missing, python_blocks, run_blocks
+from helpers.pages import (
+    INCLUDED,
+    MARKDOWN,
+    OTHERS,
+    OUTPUT,
+    RST,
+    compare,
+    is_missing,
+    python_blocks,
+    run_blocks,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
@@ -71,7 +84,62 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "projective_parse", parser)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
+    for name in re.findall(r":download:`.*?<(files/\w+\.txt)>`", page.read_text(), re.DOTALL):
+        shutil.copy(DOC / name, tmp_path)
     run_blocks(page, python_blocks(page))
+
+
+def sections(page):
+    """Yield (title, code) of the sections of a page, the first without a title."""
+    text = page.read_text()
+    starts = [
+        0,
+        *(m.start() for m in re.finditer(r"^\S.*\n-{3,}\n", text, re.MULTILINE)),
+        len(text),
+    ]
+    blocks = python_blocks(page)
+    for start, stop in zip(starts, starts[1:], strict=False):
+        lines = range(text.count("\n", 0, start) + 1, text.count("\n", 0, stop) + 1)
+        yield text[start:stop].partition("\n")[0], "\n".join(c for k, c in blocks if k in lines)
+
+
+def unknown_names(code):
+    """Return the names that code uses and never sets, imports or defines."""
+    nodes, known = list(ast.walk(ast.parse(code))), {*dir(builtins)}
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+        elif isinstance(node, ast.alias):
+            known.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            known.add(node.id)
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - known
+
+
+def test_each_section_has_its_imports_and_its_data():
+    unknown = {
+        f"{page.name}: {title}": names
+        for page in sorted(DOC.glob("how_to/*.rst"))
+        for title, code in sections(page)
+        if (names := unknown_names(code))
+    }
+    assert unknown == {}
+    assert unknown_names("import a.b\nfor c in a.b:\n    print(c, d)") == {"d"}
+
+
+def test_each_block_that_prints_has_its_output_beside_it():
+    silent, long = [], {"solvers", "kernels"}
+    pages = [*DOC.glob("how_to/*.rst"), *DOC.glob("explanations/*.rst"), DOC / "get_started.rst"]
+    for page in (page for page in sorted(pages) if page.stem not in long):
+        lines = page.read_text().splitlines(keepends=True)
+        for line, code in python_blocks(page):
+            rest = "".join(lines[line - 1 + code.count("\n") :])
+            prints = re.search(r"^(?!def |class ).*print\(", code, re.MULTILINE)
+            if prints and not OUTPUT.match(rest) and not any(name in code for name in OTHERS):
+                silent.append(f"{page.name}, line {line}")
+    assert silent == []
 
 
 def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path):
@@ -156,6 +224,52 @@ def test_every_cited_paper_is_among_the_references():
     assert [e for e in entries if not re.search(":class:|:func:|``", e)] == []
 
 
+def quoted():
+    """Yield (page, figure) of what pages say of the results in peers.json."""
+    results = json.loads((ROOT / "examples" / "benchmarks" / "peers.json").read_text())["results"]
+    found = {(r["subject"], r["way"]): r for r in results}
+
+    def hard(way):
+        return f"{found['addresses', way]['scores']['all right, hard test']:.3f}"[1:]
+
+    ours, best, slow = (f"CRFsuite, {k}" if k else "sskit" for k in ("", "ap", "lbfgs"))
+    seconds = {way: f"{found['addresses', way]['seconds']:.2g} s" for way in (ours, best, slow)}
+    took = {s: f"{found[s, ours]['microseconds']:.0f}" for s in ("addresses", "tags", "chunks")}
+    cores = dict(found["growth_cores", ours]["points"])
+    rows, svc = found["digits", "sskit, linear"], found["digits", "LinearSVC"]
+    yield "README.md", f"parser in {seconds[ours]}, with {hard(ours)} of 146 hard test addresses"
+    yield (
+        "README.md",
+        f"takes {seconds[best][:-2]} to {seconds[slow]} for {hard(slow)} to {hard(best)}",
+    )
+    yield "README.md", f"A request of one address takes {took['addresses']} microseconds"
+    parser = "doc/tutorials/address_parser.rst"
+    yield parser, f"has {hard(best)} of the 146 addresses"
+    yield (
+        parser,
+        f"right after {seconds[best]}econds, the tagger {hard(ours)} after {seconds[ours]}",
+    )
+    served = "doc/how_to/save_and_serve.rst"
+    yield served, f"an address of dicts takes {took['addresses']} microseconds"
+    yield served, f"a sentence {took['tags']} (parts of speech) to {took['chunks']} (chunks)"
+    ratio = f"{cores[2] / cores[1]:.2f}"[1:]
+    yield "doc/reference/benchmarks_peers.rst", f"Two cores take {ratio} of the time of one"
+    yield "doc/how_to/large_data.rst", f"{ratio} to .84 on text"
+    yield "CHANGELOG.md", f"{ratio} to .84 of the time of one"
+    accuracy = [f"{r['scores']['accuracy']:.3f}"[1:] for r in (rows, svc)]
+    told = (
+        f"takes {rows['seconds']:.2f}".replace("0.", ".")
+        + f" s on USPS, with an accuracy of {accuracy[0]}"
+    )
+    yield "doc/how_to/label_rows.rst", told
+    yield "doc/how_to/label_rows.rst", f"``LinearSVC`` {svc['seconds']:.1f} s for {accuracy[1]}"
+
+
+@pytest.mark.parametrize(("page", "figure"), list(quoted()))
+def test_figures_are_those_of_the_run_that_measured_them(page, figure):
+    assert figure in " ".join((ROOT / page).read_text().split())
+
+
 def test_what_pages_name_exists():
     for page in written():
         text = page.read_text()
@@ -169,7 +283,7 @@ def test_what_pages_name_exists():
 def test_the_guide_has_few_pages_and_they_are_short():
     """Tables of experiments, indices and the changelog do not count."""
     pages = [p for door in DOORS for p in DOC.glob(f"{door}/*.rst") if p.stem not in UNCOUNTED]
-    assert len([p for p in pages if not p.stem.startswith("benchmarks")]) <= 31
+    assert len([p for p in pages if not p.stem.startswith("benchmarks")]) <= 33
     long = [p for p in pages if len(p.read_text().split()) > 1500]
     assert [p for p in long if p.parent.name != "reference"] == []
 

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import runpy
+import shutil
 import statistics
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import sskit
+from sskit._public import check_alone
 
 ROOT = Path(__file__).resolve().parents[1]
 GUESTS = ["distributed", "matplotlib", "maxflow", "pandas", "polars", "skimage"]
@@ -95,3 +97,29 @@ def test_what_a_bug_report_prints():
     for found in (f"sskit-learn           {sskit.__version__}", "numpy ", "pymaxflow", "simd"):
         assert found in said
     assert "sphinx" not in said
+
+
+def test_the_other_distribution_of_this_name_is_noticed(tmp_path):
+    package, found = tmp_path / "sskit", tmp_path / "sskit-0.6.0.dist-info"
+    package.mkdir()
+    shutil.copy(ROOT / "sskit" / "__init__.py", package)
+    for name in ("sskit_learn-1.0.dist-info", "sskit-learn-1.0.dist-info", "sskit.egg-link"):
+        (tmp_path / name).mkdir()
+    check_alone(str(package))
+    found.mkdir()
+    told = r"sskit 0\.6\.0 is another one .* \(pip uninstall sskit sskit-learn\) and install "
+    with pytest.warns(UserWarning, match=told):
+        check_alone(str(package))
+    (package / "__init__.py").write_text("from .camera import Camera")
+    with pytest.raises(ImportError, match=told):
+        check_alone(str(package))
+    check_alone(str(tmp_path / "no" / "folder"))
+    # when any module of the package is imported
+    code = (
+        "import os, sys; inside = os.listdir\n"
+        "os.listdir = lambda path: [*inside(path), 'sskit-0.6.0.dist-info']\n"
+        "import warnings; warnings.simplefilter('error')\n"
+        "try:\n    import sskit.metrics\nexcept UserWarning as warning:\n"
+        "    print(json.dumps(str(warning)))"
+    )
+    assert "pip install sskit-learn" in run_fresh(code)

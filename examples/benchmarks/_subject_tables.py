@@ -305,7 +305,7 @@ def image_ways(model):
 
 
 SUBJECTS = {
-    "forest": Subject("Rows: kinds of forest", forest, ROWS),
+    "forest": Subject("Rows: forest cover types", forest, ROWS),
     "digits": Subject("Rows: digits", digits, ROWS),
     "genes": Subject("Sets of labels: genes", genes, SETS),
     "topics": Subject("Sets of labels: topics", topics, SETS),

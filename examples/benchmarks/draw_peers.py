@@ -100,6 +100,10 @@ def panel(axis, points, ylabel, late=(), larger=True):
     plain_numbers(axis.xaxis)
     axis.set_xlabel("processor seconds of training")
     axis.set_ylabel(ylabel)
+    # of scores that differ by less than a thousandth, an axis from .9988 to .9990 would make much
+    low, high = axis.get_ylim()
+    if larger and high - low < 0.01:
+        axis.set_ylim(low - 0.01, high + 0.002)
     if not larger:
         axis.invert_yaxis()
     if late:
@@ -435,7 +439,13 @@ def write_tables(results):
         rows = finished(results, subject)
         measures = list(rows[0]["scores"])
         more = [name for name in ("log_loss", "microseconds") if any(name in r for r in rows)]
-        header = ["way", "seconds", *measures, *(name.replace("_", "-") for name in more), "chosen"]
+        header = [
+            "method",
+            "seconds",
+            *measures,
+            *(name.replace("_", "-") for name in more),
+            "chosen",
+        ]
         lines = [
             [
                 r["way"],
@@ -458,7 +468,7 @@ def write_tables(results):
         if "points" in r
     ]
     if growth:
-        parts.append("**Growth**: seconds (size).\n\n" + table(["of", "way", "seconds"], growth))
+        parts.append("**Growth**: seconds (size).\n\n" + table(["of", "method", "seconds"], growth))
     return "\n\n".join(parts) + "\n"
 
 
@@ -519,7 +529,7 @@ def write_ahead(results):
                 told = f"{r['way']} {number(seconds, 2)} s", f"sskit {number(own[last], 2)} s"
                 faster.append((title, title, "time alone", *told))
     parts = []
-    titles = "Better than every way of sskit:", "Faster, and no better than sskit:"
+    titles = "Better than every method of sskit:", "Faster, and no better than sskit:"
     for title, found in zip(titles, (better, faster), strict=True):
         lines = []
         for subject in dict.fromkeys(line[0] for line in found):

@@ -1,6 +1,7 @@
 """Data sets: sequences from files, and artificial data to try the estimators on."""
 
 from sskit.datasets._conll import load_conll
+from sskit.datasets._conll_file import read_text as read_text
 from sskit.datasets._conll_saving import save_conll
 from sskit.datasets._makers import make_chains, make_digit_strings
 from sskit.datasets._poses import make_poses, make_score_maps

@@ -30,9 +30,10 @@ class RegularizationPathDisplay:
     """A regularisation path against lam, or a choice of lam by folds.
 
     Draw it with `from_estimator`. For a path it shows bounds of the gap, as a fraction of the
-    objective, norms of the weights and numbers of planes with dual weight; for a choice the mean
-    test scores of all lam that were tried, with their standard deviations, the chosen lam and the
-    one it is compared with.
+    objective, which rise from the lam where a model was found to that of the next one, norms of
+    the weights and numbers of planes with dual weight; for a choice the mean test scores of all
+    lam that were tried, with their standard deviations, the chosen lam and the one it is compared
+    with.
 
     Parameters
     ----------
@@ -161,10 +162,20 @@ class RegularizationPathDisplay:
             for lam, color in ((path.default_lam_, "gray"), (path.best_lam_, "tab:orange")):
                 ax.axvline(lam, color=color, linestyle="--", zorder=1)
         else:
-            self.axes_["gap"].axhline(path.max_gap_, color="gray", linestyle=":", zorder=1)
-            self.axes_["gap"].set_ylim(0.0, None)
-            self.axes_["gap"].set_title("" if path.certified_ else "heuristic path")
+            self._explain_gap(self.axes_["gap"])
             self.axes_["norm"].set_yscale("log")
             for panel in ("norm", "planes"):
                 self.lines_[panel].set_drawstyle("steps-post")
         return self
+
+    def _explain_gap(self, ax):
+        """Say in words what the bound of the gap is: it rises, and falls where a model begins."""
+        path, told = self.path, {"fontsize": "small", "va": "bottom"}
+        ax.axhline(path.max_gap_, color="gray", linestyle=":", zorder=1)
+        ax.set_ylim(0.0, 1.35 * path.max_gap_ if path.max_gap_ > 0.0 else None)
+        ax.set_title("" if path.certified_ else "heuristic path")
+        bound, n = f"the largest gap, {path.max_gap_:.2g}", len(path.lams_)
+        ax.annotate(bound, (0.02, path.max_gap_), xycoords=("axes fraction", "data"), **told)
+        told["va"] = "top"
+        model = f"one model between two drops, {n} in all" if n > 1 else "one model for all lam"
+        ax.annotate(model, (0.02, 0.98), xycoords="axes fraction", **told)

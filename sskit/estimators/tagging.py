@@ -27,6 +27,7 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
+from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
@@ -73,6 +74,10 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
         if not part:
             known = self._allowed(known, data.offsets)
+        if not data.lengths.all():  # sequences without tokens are nothing
+            keep = data.lengths > 0
+            data = RaggedArray(data.values, np.unique(data.offsets))
+            weight = check_sample_weight(None if weight is None else weight[keep], len(data), part)
         # refuses features that are too large, whatever lam
         scale, statistics = self._statistics(X, data, edges, weight)
         statistics = known.statistics(counted_weight(weight, data.lengths)) | statistics
@@ -109,6 +114,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             summary = replace(summary, scale=model.scale(data, weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
             further["certifiable"] = model.kernel.definite
+        further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
         return TrainingTask(problem, scaled_lam(summary), to_attributes, **further)
 

@@ -548,7 +548,7 @@ cdef str told(value):
     return f"{shown(value)} of the type {type(value).__name__}"
 
 
-def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
+def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both, str separator="="):
     """Find the features of tokens, and read them.
 
     Parameters
@@ -561,6 +561,8 @@ def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
         Of the numbers.
     both : bool
         Whether rows are wanted too.
+    separator : str, default="="
+        What stands between an attribute and its string.
 
     Returns
     -------
@@ -574,7 +576,7 @@ def fit_rows(list sentences, Py_ssize_t min_count, dtype, bint both):
     TypeError, ValueError
         Naming the first attribute that is not as it should be, or all, if none are frequent enough.
     """
-    cdef TokenColumns columns = TokenColumns(None, "=")
+    cdef TokenColumns columns = TokenColumns(None, separator)
     cdef TokenReader reader = TokenReader(columns, dtype, DEEPEST)
     reader.read(sentences)
     names, places = columns.sorted_names()

@@ -41,6 +41,9 @@ class TokenVectorizer(
         left out.
     dtype : {float64, float32}, default=float64
         Type of the numbers. With float32 rows take a third less memory.
+    separator : str, default="="
+        What stands between an attribute and its string in the name of a feature. python-crfsuite
+        has ":"; see :func:`sskit.crfsuite.save_crfsuite`.
 
     Attributes
     ----------
@@ -84,6 +87,7 @@ class TokenVectorizer(
         StrOptions({"float64", "float32"}),
         default=np.float64,
     )
+    separator: str = parameter("=", str)
 
     def fit(self, X: Samples, y: object = None) -> Self:
         """Find the features of tokens.
@@ -139,7 +143,7 @@ class TokenVectorizer(
         Parameters
         ----------
         X : sequence of n sequences of tokens
-            See the notes of the class; here sequences may be empty.
+            See the notes of the class; sequences may be empty.
 
         Returns
         -------
@@ -189,15 +193,15 @@ class TokenVectorizer(
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, rows):
         """Find the features of tokens; return their rows if they are wanted."""
-        sentences = as_sentences(X)
+        sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
-        names, found = fit_rows(sentences, least, np.dtype(self.dtype).type, rows)
+        names, found = fit_rows(sentences, least, np.dtype(self.dtype).type, rows, self.separator)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
-        self.feature_names_, self._columns = names, TokenColumns(names, "=")
+        self.feature_names_, self._columns = names, TokenColumns(names, self.separator)
         return _ragged(found, sentences) if rows else None
 
     def _transform(self, X, kind):
@@ -215,9 +219,13 @@ class TokenVectorizer(
     def _known_columns(self):
         """Return the columns of the features, which are found by attribute too once they occur."""
         columns = vars(self).get("_columns")
-        if columns is None or columns.names is not self.feature_names_:
+        if (
+            columns is None
+            or columns.names is not self.feature_names_
+            or columns.separator != self.separator
+        ):
             check_is_fitted(self, "feature_names_")
-            columns = self._columns = TokenColumns(self.feature_names_, "=")
+            columns = self._columns = TokenColumns(self.feature_names_, self.separator)
         return columns
 
 

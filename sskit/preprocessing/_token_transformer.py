@@ -26,7 +26,7 @@ from sskit._types import (
     TransformerMixin,
     available_if,
 )
-from sskit.inputs.ragged import stack_labels
+from sskit.inputs.ragged import check_filled, stack_labels
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.stacking import check_finite, sound_csr, stack_csr
 from sskit.inputs.token_rows import TokenColumns, read_rows
@@ -173,7 +173,7 @@ class TokenTransformer(
         Parameters
         ----------
         X : sequence of n sequences of tokens
-            See the notes of the class; here sequences may be empty.
+            See the notes of the class; sequences may be empty.
 
         Returns
         -------
@@ -285,7 +285,9 @@ class TokenTransformer(
 
     def _tokens(self, X, allow_empty=False):
         """Return the tokens of all sequences as the inner transformer takes them, and offsets."""
-        return stack_tokens(X, get_tags(self).input_tags.allow_nan, allow_empty)
+        tokens, offsets = stack_tokens(X, get_tags(self).input_tags.allow_nan, allow_empty=True)
+        check_filled(offsets, "X", allow_empty or offsets[-1] > 0)
+        return tokens, offsets
 
     def _ragged(self, rows, offsets):
         """Return transformed rows as the sequences that they belong to."""

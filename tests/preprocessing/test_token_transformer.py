@@ -140,7 +140,7 @@ def test_a_fit_forgets_the_last_and_leaves_nothing_if_it_fails():
             call(TokenTransformer(StandardScaler()))
     transformer = TokenTransformer(StandardScaler())
     with pytest.raises(ValueError, match="empty"):
-        transformer.fit([FLAT, FLAT[:0]])
+        transformer.fit([FLAT[:0], FLAT[:0]])
     assert not hasattr(transformer, "transformer_")
 
 
@@ -152,8 +152,6 @@ def test_bad_sequences():
     for inner, X, error, message in [
         (DictVectorizer(), [], ValueError, r"0 sample\(s\)"),
         (StandardScaler(), FLAT, ValueError, "X must be a list with one matrix"),
-        (DictVectorizer(), [[{"a": 1}], []], ValueError, r"X\[1\] is empty"),
-        (DictVectorizer(), [[], [{"a": 1}]], ValueError, r"X\[0\] is empty"),
         (DictVectorizer(), [[{"a": 1}], {"a": 1}], TypeError, r"X\[1\] must be a sequence of tok"),
         (DictVectorizer(), [{"a": 1}], TypeError,
          r"X\[0\] must be a matrix of numbers, .* got dict"),
@@ -169,7 +167,7 @@ def test_bad_sequences():
         (StandardScaler(), [WIDE, WIDE.add_prefix("b")], ValueError,
          r"columns 'a0', 'a1', 'a2', 'a3', 'a4' and 35 more, unlike X\[0\]$"),
         (CountVectorizer(), [["the", "dog"], "dogs bark"], TypeError, "got str; raw text has to"),
-        (StandardScaler(), [FRAME, FRAME[:0]], ValueError, r"X\[1\] is empty"),
+        (StandardScaler(), [FRAME[:0], FRAME[:0]], ValueError, r"X\[0\] is empty"),
     ]:  # fmt: skip
         for method in ("fit", "fit_transform"):
             with pytest.raises(error, match=message):

@@ -153,7 +153,6 @@ def test_bad_sequences():
         ([[{"a": 1}], 3], TypeError, r"X\[1\] must be a sequence of tokens, got int"),
         ([[{"a": 1}], {"a"}], TypeError, r"X\[1\] must be a sequence of tokens, got set"),
         ([[{"a": 1}], iter([])], TypeError, r"X\[1\] must be a sequence of tokens, got list_it"),
-        ([[{"a": 1}], []], ValueError, r"X\[1\] is empty"),
         ([[{"a": 1}], pd.DataFrame({"a": ["x"]})], TypeError,
          r"X\[1\] must be a sequence of tokens, got DataFrame; .*s to_dict\('records'\)"),
         ([[{}, {}], [[]]], ValueError, "the tokens of X have no features$"),

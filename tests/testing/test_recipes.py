@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @pytest.mark.parametrize("name", ["parsing", "alignment", "detection", "matching"])
 def test_recipes_pass_the_check_of_structures(name):
     pytest.importorskip("matplotlib")
-    source = (EXAMPLES / f"plot_{name}.py").read_text()
+    source = (EXAMPLES / "structures" / f"plot_{name}.py").read_text()
     check = source.index("\ncheck_structure(") + 1
     # what comes after the check are fits and pictures
     code = compile(source[: source.index("\n", check)], f"plot_{name}.py", "exec")

@@ -124,6 +124,8 @@ class TrainingTask(NamedTuple):
         How the default lam is made, if not by the rule of the class.
     heavy : HeavyColumn
         The column of features that leaves the others little effect, if there is one.
+    total_weight : float or None
+        The sum of the weights of samples where some samples are left out.
     """
 
     problem: object
@@ -137,6 +139,7 @@ class TrainingTask(NamedTuple):
     chosen: tuple = ()
     rule: str = ""
     heavy: object = None
+    total_weight: float | None = None
 
     @property
     def scalable(self):
@@ -480,14 +483,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         lam = resolved_lam(self, task.default_lam)
         make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
         fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
-        return fitted | self._seen(task.problem.n_blocks, sample_weight)
+        return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
 
-    def _seen(self, n_samples, sample_weight):
+    def _seen(self, n_samples, sample_weight, total=None):
         """Return the fitted attribute with the number of samples seen, for further steps."""
         if not hasattr(type(self), "partial_fit"):
             return {}
         if sample_weight is None:
             return {"n_samples_seen_": n_samples}
+        if total is not None:
+            return {"n_samples_seen_": total}
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 

@@ -22,6 +22,7 @@ from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_
 from sskit.estimators.explanation.columns import edge_column_names
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
+from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import locate, row_namer
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
@@ -332,7 +333,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         Parameters
         ----------
         X : list of n_samples matrices (T_i, n_features), or array (n_samples, T, n_features)
-            Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
+            Features of the tokens, dense or sparse; also a RaggedArray. Sequences without tokens
+            are left out. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
             memory-mapped; other numbers become float64. Tokens may be
             dicts of attributes or lists of strings, as
@@ -364,7 +366,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         """Return checked sequences, and the features of their edges."""
         if fitted:
             return fitted_pairs(self, X)
-        stacked, edges = stack_pairs(X)
+        stacked, edges = stack_pairs(X, allow_empty=True)
+        check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
         if edges is not None:
             check_combinations(self, edges="features of edges")
         return stacked, edges

@@ -156,7 +156,9 @@ def read_columns(estimator, X, part=False, trees=False):
     if part and "n_features_in_" in vars(estimator):
         rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
         return put_back(rows, X, tokens), ColumnNames(names, estimator.vectorizer_)
-    vectorizer = TokenVectorizer()
+    # the names of features are those of a fitted prior, which are aligned by them
+    before = getattr(getattr(estimator, "prior", None), "vectorizer_", None)
+    vectorizer = TokenVectorizer(separator=getattr(before, "separator", "="))
     rows = vectorizer._fit(tokens, rows=True)  # made ready after the fit, which needs memory
     return put_back(rows, X, tokens), ColumnNames(vectorizer.get_feature_names_out(), vectorizer)
 

@@ -29,7 +29,7 @@ class FittedSegmentation:
 
 @parameters
 class SegmentationModel(FittedSegmentation, GraphEstimator):
-    r"""Labels for all nodes of a graph, learned with the structured hinge loss.
+    r"""Labels for regions of images, and nodes of other graphs whose neighbours mostly agree.
 
     The score of a labelling is
 
@@ -276,7 +276,7 @@ class FittedKinds:
 
 @parameters
 class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
-    r"""Labels for all nodes of any graph, with interactions of any sign.
+    r"""Labels for the nodes of any graph, whose neighbours may follow any rule of pairs of labels.
 
     The score of a labelling is
 

@@ -234,8 +234,11 @@ def test_empty_sequences_are_predicted(options):
             assert [len(labels) for labels in model.predict(nothing)] == [0] * len(nothing)
             assert model.decision_function(nothing)[0].shape == (0, n_labels)
             assert model.predict_topk(nothing, 2)[0].shape == (1, 0)
+        # in a fit they are nothing
+        some, every = clone(model).fit(data[:3], y[:3]), clone(model).fit(with_empty, truth)
+        np.testing.assert_array_equal(some.transitions_, every.transitions_)
         with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
-            model.fit(with_empty, truth)
+            clone(model).fit([empty], [[]])
 
 
 def test_empty_sequences_keep_the_names_of_others():
@@ -259,5 +262,5 @@ def test_empty_sequences_in_pipelines(inner):
     assert [len(labels) for labels in predicted] == [0, 2, 0, 1]
     np.testing.assert_array_equal(predicted[1], pipeline.predict(X)[0])
     assert [len(labels) for labels in pipeline.predict([empty, empty])] == [0, 0]
-    with pytest.raises(ValueError, match=r"X\[1\] is empty"):
-        pipeline.fit([X[0], empty], [y[0], []])
+    pipeline.fit([X[0], empty, X[1]], [y[0], [], y[1]])
+    np.testing.assert_array_equal(predicted[1], pipeline.predict(X)[0])

@@ -1,6 +1,6 @@
 """
-Finding phrases from words as dicts: SequenceTagger
-===================================================
+Chunking: noun phrases of text, by SequenceTagger
+=================================================
 
 A tagger of BIO labels takes words as dicts. The score counts whole phrases: a phrase with one
 wrong end is wrong.

@@ -1,6 +1,6 @@
 """
-Finding poses by parts and springs: PartsModel
-==============================================
+Pose estimation by parts and springs: PartsModel
+================================================
 
 A detector has scored each joint of a body separately. It misses some joints, confuses left and
 right, and finds joints in the clutter. A model of the positions of joints relative to each other

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 from sskit import StructuredModel, StructuredSVM
 
 # the sources are beside this script; the gallery runs it in their folder
-here = Path(__file__).parent if "__file__" in globals() else Path()
+here = Path(__file__).parents[1] if "__file__" in globals() else Path("..")
 folder = shutil.copytree(here / "compiled", Path(tempfile.mkdtemp(), "compiled"))
 command = [sys.executable, "setup.py", "build_ext", "--inplace"]
 subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -1,6 +1,6 @@
 """
-Sets of labels that depend on each other: MultilabelPairwise
-============================================================
+Multi-label classification, labels that depend on each other: MultilabelPairwise
+================================================================================
 
 A digit has several properties at once: it is even or not, prime or not, and so on. Independent
 classifiers may contradict each other. :class:`~sskit.MultilabelPairwise` learns which labels

@@ -1,6 +1,6 @@
 """
-Training for the ROC area: RankingSVM
-=====================================
+Learning to rank, for the ROC area: RankingSVM
+==============================================
 
 For rare classes accuracy is not useful. The area under the ROC curve is the fraction of pairs of a
 positive and a negative row in the right order, which is not a sum over rows. A structured SVM

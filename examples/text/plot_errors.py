@@ -1,6 +1,6 @@
 """
-Read the errors of a tagger: show_sequence, ConfusionDisplay, errors_frame
-==========================================================================
+Address parsing: read the errors of a tagger
+============================================
 
 A score says how many labels are wrong. What is wrong with a model, or with the data, one sees from
 the errors themselves: in their sentences, by type, and the most confident ones first.

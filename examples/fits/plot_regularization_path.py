@@ -27,8 +27,9 @@ plt.show()
 
 # %%
 # Without ``cv``, a path is traced. From left to right lam decreases: the weights grow, and more
-# planes have weight. Within a piece the bound of the gap rises from the breakpoint, where the
-# model was found, to ``eps``, where the next piece begins.
+# planes have weight. In the left panel one model serves all lam between two drops. Its gap is
+# smallest at the lam where it was found, and grows with the distance from there; where its bound
+# reaches ``eps``, the dotted line, the solver continues and finds the next model.
 
 path = RegularizationPath(SequenceTagger(random_state=0), eps=0.05).fit(X[:200], y[:200])
 print(f"{len(path.lams_)} models serve all lam")

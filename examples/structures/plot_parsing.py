@@ -1,6 +1,6 @@
 """
-Parsing sentences: a structure in Python
-========================================
+Constituency parsing: a structure in Python
+===========================================
 
 This parser is a structure of 25 lines: a labelling is a tree of rules, and the CKY algorithm finds
 the best one. It learns where phrases attach: one eats pizza *with* a fork by eating with it, and

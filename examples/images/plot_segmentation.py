@@ -1,6 +1,6 @@
 """
-Segmenting images by superpixels: SegmentationModel
-===================================================
+Semantic segmentation of images: SegmentationModel
+==================================================
 
 A superpixel may resemble water in the middle of a forest: a pond, or a part of a lake? Two models
 label the same superpixels. One labels each separately. The other has learned, from pairs of

@@ -276,6 +276,11 @@ cdef class Structure:
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         return self.lacks("marginals")
 
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        return self.lacks("statistics")
+
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
         return self.lacks("sample")
 

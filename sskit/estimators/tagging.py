@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.combinations import check_combinations, is_likelihood
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
@@ -25,6 +27,9 @@ from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
+
+# The default lam of the likelihood, as a factor of R^2 / n.
+LIKELIHOOD, LIKELIHOOD_RULE = 0.1, "R^2 / (10 n)"
 
 
 @parameters
@@ -46,6 +51,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """
 
     ignore_label: object = parameter(None)
+    surrogate: str = parameter("hinge", StrOptions({"hinge", "log"}))
 
     def _read_data(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
@@ -53,6 +59,8 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         data, edges = self._read(X)
         known = read_labels(self, y, data.lengths, part)
         weight = check_sample_weight(sample_weight, len(data), part=part)
+        if token_weight is not None:
+            check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
         if not part:
             known = self._allowed(known, data.offsets)
@@ -93,7 +101,10 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
             further["certifiable"] = model.kernel.definite
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
-        return TrainingTask(problem, scaled_lam(summary), to_attributes, **further)
+        lam = scaled_lam(summary)
+        if is_likelihood(self):
+            lam, further["rule"] = scaled_lam(summary, LIKELIHOOD), LIKELIHOOD_RULE
+        return TrainingTask(problem, lam, to_attributes, **further)
 
     def _fitted_data(self, X):
         """Return what `_read` does of samples that a fitted tagger is to label."""

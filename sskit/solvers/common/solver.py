@@ -8,6 +8,7 @@ from sskit._parameters import POSITIVE_OR_INFINITE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit.core.stop import Stop
 from sskit.solvers.common.fit import begin
+from sskit.solvers.oracle_calls.pool import make_pool
 
 
 @parameters
@@ -17,13 +18,14 @@ class Solver(PublicMixin, BaseEstimator):
     A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
     state of one run, a `Run`; ``_auto(problem, bounded)`` returns what "auto" stands for. A solver
     that does not evaluate all blocks (`evaluates_all`) takes P(0), or an estimate, from its run,
-    as `unit`. A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and
-    continued.
+    as `unit`. One that `takes_likelihood` minimises that, and no hinge. A solver that
+    `keeps_dual_point` starts a run that can be saved and continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     evaluates_all = True
+    takes_likelihood = False
     max_time: float | None = parameter(None, POSITIVE_OR_INFINITE, None)
 
     def check(self):
@@ -65,6 +67,10 @@ class Solver(PublicMixin, BaseEstimator):
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         return {}
+
+    def make_pool(self, problem, n_jobs, stop):
+        """Return what evaluates all blocks at one w: oracles, see `make_pool`."""
+        return make_pool(problem, n_jobs, stop)
 
     def start(self, problem, regularizer, random_state, gaps=None, pool=None):
         """Return the state of a new run.

@@ -152,7 +152,7 @@ class LBFGSRun(Run):
         # of the point where the run is, and of the next one that is tried
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
-        self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
+        self.forget()
         self.unit = self.evaluate(np.zeros(len(self.w)), self.trial_gradient)
         if self.w.any() or regularizer.prior is not None:
             self.restart()
@@ -173,7 +173,13 @@ class LBFGSRun(Run):
 
     def restart(self):
         """Evaluate the weights where the run is, and forget the steps that led there."""
+        self.forget()
         self.accept(self.evaluate(self.w, self.gradient))
+
+    def forget(self):
+        """Forget the last steps, and what they proved."""
+        self.history.clear()
+        self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
 
     def accept(self, primal):
         """Take over the objective at the weights, whose gradient is known, and choose a step."""
@@ -239,6 +245,15 @@ class LBFGSRun(Run):
     def weights(self):
         """Return a copy of the current weights."""
         return self.w[: self.problem.n_weights].copy()
+
+    def change_lam(self, lam):
+        """Change to another lam while w stays; nothing has to be evaluated anew."""
+        n, more = self.problem.n_weights, lam - self.regularizer.lam
+        u = self.regularizer.offset(self.w[:n])
+        self.gradient[:n] += more * u
+        self.regularizer.change_lam(lam)
+        self.forget()
+        self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
 
     def save(self, largest_loss):
         """Return the present `PrimalPoint`."""
@@ -336,5 +351,4 @@ class PrimalPoint:
         if len(self.w) != run.problem.n_weights:
             raise ValueError("the saved weights are none of this problem")
         run.w[: len(self.w)] = self.w
-        run.history.clear()
         run.restart()

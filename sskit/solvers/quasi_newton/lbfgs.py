@@ -12,6 +12,7 @@ from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.quasi_newton.sums import inner, move, record, regularize, turn
 
 # From so many weights on the last steps are kept in single precision: the direction need not be
 # exact, and they take most of the memory and much of the time.
@@ -148,7 +149,7 @@ class LBFGSRun(Run):
         self.pool, self.memory = pool, memory
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
-        self.history = History(memory, dtype)
+        self.history = History(n, memory, dtype)
         # of the point where the run is, and of the next one that is tried
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
@@ -165,11 +166,10 @@ class LBFGSRun(Run):
         gradient[:] = 0.0
         loss = self.pool.evaluate(w, gradient)
         self.n_oracle_calls += self.problem.n_blocks
-        n, regularizer = self.problem.n_weights, self.regularizer
-        u = regularizer.offset(w[:n])
-        gradient[:n] += regularizer.lam * u
-        gradient[n:] = 0.0
-        return regularizer.primal(w[:n], loss)
+        gradient[self.problem.n_weights :] = 0.0
+        lam = self.regularizer.lam
+        squares = regularize(gradient, w, self.regularizer.prior, lam)
+        return 0.5 * lam * squares + loss
 
     def restart(self):
         """Evaluate the weights where the run is, and forget the steps that led there."""
@@ -184,30 +184,26 @@ class LBFGSRun(Run):
     def accept(self, primal):
         """Take over the objective at the weights, whose gradient is known, and choose a step."""
         self.primal = primal
-        n, g = self.problem.n_weights, self.gradient
-        squares = float(np.dot(g[:n], g[:n]))
-        gap = squares / (2.0 * self.regularizer.lam)
+        g = self.gradient
+        gap = inner(g, g) / (2.0 * self.regularizer.lam)
         if primal - gap > self.dual or not self.dual > -np.inf:
             self.dual, self.dual_primal, self.dual_gap = primal - gap, primal, gap
-        self.direction = self.history.direction(g)
-        self.slope = float(np.dot(self.direction, g))
+        self.slope = self.history.find_direction(g)
         if not self.slope < 0.0:
             self.history.clear()
-            self.direction = self.history.direction(g)
-            self.slope = float(np.dot(self.direction, g))
+            self.slope = self.history.find_direction(g)
         self.step, self.n_rejected = 1.0, 0
 
     def run_pass(self):
         """Evaluate one point: the run goes there, or tries a nearer one in the next pass."""
-        np.multiply(self.direction, self.step, out=self.trial)
-        self.trial += self.w
+        move(self.w, self.history.direction, self.step, self.trial)
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
         except CutShort:
             return np.inf
-        slope = float(np.dot(self.direction, self.trial_gradient))
+        slope = inner(self.history.direction, self.trial_gradient)
         if self.falls(primal, slope):
-            self.history.add(self.direction, self.step, self.trial_gradient, self.gradient)
+            self.history.add(self.step, self.trial_gradient, self.gradient)
             self.w, self.trial = self.trial, self.w
             self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
             self.accept(primal)
@@ -261,62 +257,63 @@ class LBFGSRun(Run):
 
 
 class History:
-    """The last steps of a run, and the changes of the gradient along them.
+    """The last steps of a run, the changes of the gradient along them, and the next direction.
 
     Parameters
     ----------
+    n : int
+        Number of weights.
     memory : int
         Number of steps.
     dtype : dtype
         In which they are kept.
     """
 
-    def __init__(self, memory, dtype):
-        self.dtype = np.dtype(dtype)
+    def __init__(self, n, memory, dtype):
+        self.direction = np.zeros(n, dtype=dtype)
         self.steps, self.changes, self.products = (deque(maxlen=memory) for _ in range(3))
-        self.spare = []
 
     @cached_property
     def blas(self):
-        """Inner product and sum in place of two vectors, of the type of the steps."""
-        return get_blas_funcs(("dot", "axpy"), dtype=self.dtype)
+        """Inner product, and sum in place, of two vectors of the type of the steps."""
+        return get_blas_funcs(("dot", "axpy"), dtype=self.direction.dtype)
 
     def clear(self):
         """Forget all steps."""
         for some in (self.steps, self.changes, self.products):
             some.clear()
 
-    def add(self, direction, step, gradient, before):
-        """Add a step; one along which the gradient does not grow, by rounding, is left out."""
+    def add(self, step, gradient, before):
+        """Add a step along the direction, unless by rounding the gradient does not grow there."""
         if len(self.steps) == self.steps.maxlen:  # their memory is used again
-            self.spare = [self.steps.popleft(), self.changes.popleft()]
             self.products.popleft()
-        moved, change = self.spare or np.empty((2, len(direction)), dtype=self.dtype)
-        self.spare = []
-        np.multiply(direction, step, out=moved, casting="same_kind")
-        np.subtract(gradient, before, out=change, casting="same_kind")
+            moved, change = self.steps.popleft(), self.changes.popleft()
+        else:
+            moved, change = (np.empty_like(self.direction) for _ in range(2))
+        record(self.direction, step, gradient, before, moved, change)
         product = float(self.blas[0](moved, change))
         if 0.0 < product < np.inf:
             self.steps.append(moved)
             self.changes.append(change)
             self.products.append(product)
 
-    def direction(self, gradient):
-        """Return the quasi-Newton direction, in double precision."""
-        dot, axpy = self.blas
+    def find_direction(self, gradient):
+        """Make the quasi-Newton direction, see Liu and Nocedal; return the slope along it."""
+        (dot, axpy), q = self.blas, self.direction
         if not self.steps:
-            return gradient * (-1.0 / max(float(np.sqrt(np.dot(gradient, gradient))), 1e-300))
-        q = (-gradient).astype(self.dtype, copy=False)
+            turn(gradient, -1.0 / max(np.sqrt(inner(gradient, gradient)), 1e-300), q)
+            return inner(q, gradient)
+        turn(gradient, -1.0, q)
         factors = []
         past = [*zip(self.steps, self.changes, self.products, strict=True)]
         for moved, change, product in reversed(past):
             factors.append(float(dot(moved, q)) / product)
-            q = axpy(change, q, a=-factors[-1])
+            axpy(change, q, a=-factors[-1])
         change, product = self.changes[-1], self.products[-1]
-        q *= self.dtype.type(product / float(dot(change, change)))
+        q *= q.dtype.type(product / float(dot(change, change)))
         for (moved, change, product), factor in zip(past, reversed(factors), strict=True):
-            q = axpy(moved, q, a=factor - float(dot(change, q)) / product)
-        return q.astype(np.float64, copy=False)
+            axpy(moved, q, a=factor - float(dot(change, q)) / product)
+        return inner(q, gradient)
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,12 @@ cdef class LogLoss(Task):
         Number of threads, that of the caller included.
     stop : Stop
         Whether to leave out the rest of a pass.
+    room : int
+        Numbers of the statistics of a portion, for each worker.
     """
 
-    def __cinit__(self, StructuredProblem problem, Py_ssize_t n_workers, Stop stop, *args):
+    def __cinit__(self, StructuredProblem problem, Py_ssize_t n_workers, Stop stop,
+                  Py_ssize_t room=ROOM):
         cdef FeatureMap map = problem.map
         cdef Structure structure
         self.problem, self.map, self.stop, self.n_workers = problem, map, stop, n_workers
@@ -101,7 +104,7 @@ cdef class LogLoss(Task):
         self.index = np.zeros((n_workers, problem.max_support + 1), dtype=np.int32)
         self.value = np.zeros((n_workers, problem.max_support + 1))
         self.loss = np.zeros(problem.n_blocks)
-        self.arrange_portions(ROOM * n_workers)
+        self.arrange_portions(room * n_workers)
         self.node_bound = self.feature_bounds(map.features)
         self.edge_bound = np.zeros(len(self.node_bound), dtype=np.int64)
         if map.has_edges:
@@ -134,7 +137,7 @@ cdef class LogLoss(Task):
             return np.linspace(0, p, n_parts + 1).astype(np.int64)
         if self.n_workers == 1:
             return np.array([0, p], dtype=np.int64)
-        entries = np.cumsum(np.bincount(np.asarray(rows.indices), minlength=p))
+        entries = np.cumsum(np.bincount(rows.indices, minlength=p))
         fractions = np.arange(1, self.n_workers) / self.n_workers
         inner = np.searchsorted(entries, fractions * rows.n_entries) + 1
         return np.append(0, np.append(np.minimum(inner, p), p)).astype(np.int64)

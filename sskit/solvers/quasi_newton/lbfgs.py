@@ -142,6 +142,8 @@ class LBFGSRun(Run):
     ----------
     unit : float
         P(0), the mean logarithm of the number of labellings.
+    loss : float
+        The mean loss at the last weights that were evaluated.
     """
 
     def __init__(self, problem, regularizer, pool, memory):
@@ -154,22 +156,23 @@ class LBFGSRun(Run):
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
         self.forget()
-        self.unit = self.evaluate(np.zeros(len(self.w)), self.trial_gradient)
+        primal = self.evaluate(np.zeros(len(self.w)), self.trial_gradient)
+        self.unit = self.loss
         if self.w.any() or regularizer.prior is not None:
             self.restart()
         else:
             self.trial_gradient, self.gradient = self.gradient, self.trial_gradient
-            self.accept(self.unit)
+            self.accept(primal)
 
     def evaluate(self, w, gradient):
         """Return the objective at padded weights, and write its gradient."""
         gradient[:] = 0.0
-        loss = self.pool.evaluate(w, gradient)
+        self.loss = self.pool.evaluate(w, gradient)
         self.n_oracle_calls += self.problem.n_blocks
         gradient[self.problem.n_weights :] = 0.0
         lam = self.regularizer.lam
         squares = regularize(gradient, w, self.regularizer.prior, lam)
-        return 0.5 * lam * squares + loss
+        return 0.5 * lam * squares + self.loss
 
     def restart(self):
         """Evaluate the weights where the run is, and forget the steps that led there."""

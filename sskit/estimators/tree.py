@@ -58,7 +58,7 @@ class TreeTagger(Tagger):
         conditional random field: its probabilities need no calibration, see "likelihood" of
         :class:`CalibratedTagger`. There are no losses of labels then: `loss`, `class_weight`,
         `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
-        R^2 / (10 n). All labels must be known; not with a kernel, bounds or hidden states.
+        R^2 / (20 n). All labels must be known; not with a kernel, bounds or hidden states.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch

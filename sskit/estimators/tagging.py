@@ -28,9 +28,9 @@ from sskit.estimators.online import step, takes_steps
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
-# The default lam of the likelihood, as a factor of R^2 / n: with 2,000 sequences of chunks, parts of
-# speech and addresses it has a log-loss at most 1.2 % above the best of all factors, of which 0.1
-# may be 7 % above and 0.03 2.5 %.
+# The default lam of the likelihood, as a factor of R^2 / n: with 2,000 sequences of chunks, parts
+# of speech and addresses the log-loss is at most 1.2 % above that of the best factor; with 0.1 and
+# 0.03 it is up to 7 % and 2.5 % above.
 LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
 
 

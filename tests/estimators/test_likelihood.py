@@ -1,4 +1,4 @@
-"""Estimators that train by the likelihood: their objective by enumeration, laws, what they refuse."""
+"""Estimators that train by the likelihood: their objective, laws, what they refuse."""
 
 import warnings
 

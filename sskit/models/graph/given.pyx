@@ -7,7 +7,6 @@ from sskit.oracles.graph.potentials import NAMES
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t
 
-from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.graph.structure cimport GraphStructure
 from sskit.models.structure cimport Block, NodeLoss

@@ -12,7 +12,7 @@ from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.quasi_newton.sums import inner, move, record, regularize, turn
+from sskit.solvers.quasi_newton.sums import inner, record, regularize, take_step, turn
 
 # From so many weights on the last steps are kept in single precision: the direction need not be
 # exact, and they take most of the memory and much of the time.
@@ -199,7 +199,7 @@ class LBFGSRun(Run):
 
     def run_pass(self):
         """Evaluate one point: the run goes there, or tries a nearer one in the next pass."""
-        move(self.w, self.history.direction, self.step, self.trial)
+        take_step(self.w, self.history.direction, self.step, self.trial)
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
         except CutShort:

@@ -3,7 +3,7 @@
 from cython cimport floating
 
 
-def move(const double[::1] w, const floating[::1] direction, double step, double[::1] out):
+def take_step(const double[::1] w, const floating[::1] direction, double step, double[::1] out):
     """Write w + step * direction, of n numbers each; what is behind them in `out` stays."""
     cdef Py_ssize_t j, n = direction.shape[0]
     with nogil:

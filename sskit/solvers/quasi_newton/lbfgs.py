@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from sskit._parameters import COUNT, parameter, parameters
+from sskit._parameters import AUTO, COUNT, parameter, parameters
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
@@ -34,8 +34,9 @@ class LBFGS(Solver):
 
     Parameters
     ----------
-    memory : int, default=6
-        Number of last steps that directions are made of. Each takes two numbers for every weight.
+    memory : int or "auto", default="auto"
+        Number of last steps that directions are made of. Each takes two numbers for every weight,
+        and time in each pass. "auto" is 12, or 6 from a million weights on.
     max_time : float, default=None
         Seconds after which the fit ends, within a pass if necessary. None means no limit.
 
@@ -65,10 +66,16 @@ class LBFGS(Solver):
     True
     """
 
-    memory: int = parameter(6, COUNT)
+    memory: object = parameter("auto", AUTO, COUNT)
     keeps_bounds = evaluates_all = False
     takes_likelihood = True
     gap_every = 1  # every pass has a certificate
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        if problem is None:
+            return {}
+        return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
 
     def make_pool(self, problem, n_jobs, stop):
         """Return what evaluates all blocks at one w.

@@ -14,6 +14,7 @@ WORDS = {
     "balanced repair": '``on_violation="repair"`` with ``class_weight="balanced"``',
     "beam": "``beam_size``",
     "bounds": "``bounds``",
+    "class weights": "``class_weight``",
     "components": "components of classes",
     "costs of pairs": "a table of costs, as ``loss``",
     "drawn types": "types of springs without ``means``",
@@ -22,10 +23,13 @@ WORDS = {
     "fitted prior": "a fitted estimator as ``prior``",
     "groups": ":class:`~sskit.RankingSVM`",
     "hidden": "hidden variables of compiled structures",
+    "hinge": "the hinge",
     "kernel": "a kernel",
     "labelling": '``risk="labelling"``',
     "latent model": "hidden parts of structures in Python",
     "latent types": "latent types of springs",
+    "log": '``surrogate="log"``',
+    "loss": "another ``loss`` than the default",
     "no bounds": 'the solvers "subgradient", "gdmm" and "soft_bcfw"',
     "no dual point": 'the solvers "subgradient", "cutting_plane", "gdmm" and "soft_bcfw"',
     "no prior": 'the solver "subgradient"',
@@ -36,6 +40,9 @@ WORDS = {
     "prior": "``prior``",
     "projection": '``steps="projection"``',
     "repair": '``on_violation="repair"``',
+    "solver of hinges": 'all solvers but "lbfgs"',
+    "smooth solver": 'the solver "lbfgs"',
+    "token weights": "``token_weight``",
     "sets": "sets of labels, one of which is right",
     "slack": "slack rescaling",
     "standardize": "``standardize=True``",
@@ -49,6 +56,7 @@ WORDS = {
 ROWS = (
     "unknown", "states", "components", "hidden", "costs of pairs", "edges", "order", "kernel",
     "slack", "bounds", "prior", "standardize", "sum of hinges", "balanced",
+    "log",
 )  # fmt: skip
 IMPLIED = {"node by node": ("no bounds", "no dual point")}
 COLUMNS = "kernel", "slack", "node by node", "warm start", "path", "parts", "steps"

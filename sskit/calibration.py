@@ -74,11 +74,13 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         A SequenceTagger or TreeTagger, with any `order`, features of edges and hidden states of
         labels; or a pipeline, a search, an :class:`EarlyStopping` or a :class:`RegularizationPath`
         (with ``cv``) that ends in one.
-    method : {"matrix", "temperature"}, default="matrix"
+    method : {"matrix", "temperature", "likelihood"}, default="matrix"
         Parameters of the calibration. "temperature" has one, the factor 1/T of all scores.
         "matrix" multiplies the scores of all labels of a node by a matrix, with a bias for each
         label, and adds a table to the scores of pairs of neighbours; a normal prior keeps it near
-        "temperature" if there are few held-out data.
+        "temperature" if there are few held-out data. "likelihood" has none: the tagger itself is
+        trained by the likelihood, with ``surrogate="log"``, on all data; a fitted one must have
+        been.
     cv : int, cross-validation splitter, iterable or "prefit", default=3
         How the data are split. The calibration is fitted to held-out data of the splits, and used
         with a model of all data. With "prefit", or in a :class:`~sklearn.frozen.FrozenEstimator`,
@@ -105,7 +107,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         the factor of all others; and "transitions" (m, K, K), "start" and "end" (K,), which are
         added to them, with m = 1 or a table for each kind of edge.
     log_likelihood_ : float
-        Mean logarithm of the probability of the true labels of a held-out sequence.
+        Mean logarithm of the probability of the true labels of a held-out sequence; with
+        "likelihood" of one that `fit` was given.
     classes_ : ndarray of shape (K,)
         The labels of the model, or of one of a split, sorted.
     n_features_in_ : int
@@ -149,7 +152,9 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
     """
 
     estimator: Estimator = parameter(kw_only=False)
-    method: Literal["matrix", "temperature"] = parameter(StrOptions(set(METHODS)), default="matrix")
+    method: Literal["matrix", "temperature", "likelihood"] = parameter(
+        StrOptions(set(METHODS)), default="matrix"
+    )
     cv: Folds | Literal["prefit"] = parameter("cv_object", StrOptions({"prefit"}), default=3)
     risk: Literal["labelling", "tokens"] | None = parameter(
         StrOptions({"labelling", "tokens"}), None, default=None
@@ -179,10 +184,12 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         self._check_risk(inner_tagger(self.estimator))
         # the model of all data first: errors are to name their items, not those of a part
         model = self.estimator if prefit else self._fitted(X, y, sample_weight)
+        if self.method == "likelihood":
+            check_likelihood(inner_tagger(model))
         X, y = indexable(X, y)
         weight = check_sample_weight(sample_weight, _num_samples(X))
         models, held_out = [model], [(X, y, weight)]
-        if not prefit:
+        if not prefit and self.method != "likelihood":
             splits = list(check_cv(self.cv, y=None).split(X, y))
             if not splits:
                 raise ValueError("cv makes no folds, expected one at least")
@@ -215,6 +222,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
     def _fitted(self, X, y, weight):
         """Return a clone of the estimator that is fitted to data."""
         model, options = clone(self.estimator), {}
+        if self.method == "likelihood":
+            inner_tagger(model).set_params(surrogate="log")
         if weight is not None:
             steps = model.steps if hasattr(model, "named_steps") else None
             options = {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weight}
@@ -484,6 +493,16 @@ def check_tagger(estimator, prefit):
             "estimator must be a SequenceTagger, a TreeTagger, or a pipeline or search that ends "
             f"in one, got {got}; for graphs with cycles and sets of labels with scores of pairs "
             "the sum over all labellings has no efficient algorithm"
+        )
+
+
+def check_likelihood(tagger):
+    """Raise ValueError unless a tagger was fitted by the likelihood."""
+    if tagger.surrogate != "log":
+        raise ValueError(
+            "method='likelihood' takes the probabilities of the model itself: a fitted "
+            f"{type(tagger).__name__} needs surrogate='log', got {tagger.surrogate!r}; or let it "
+            "be fitted here"
         )
 
 

@@ -59,6 +59,7 @@ oracles/segments: oracles oracles/chain
 oracles/label_sets: core inputs oracles oracles/graph
 models: core oracles/chain
 models/kernel: core models
+models/likelihood: core models parallel
 models/slack: core models
 models/structured: core inputs models
 models/multiclass: models models/kernel
@@ -75,12 +76,13 @@ solvers/common: core solvers/oracle_calls
 solvers/simplex_qp: core
 solvers/block_coordinate: core parallel solvers/common solvers/oracle_calls solvers/simplex_qp
 solvers/subgradient: core solvers/common solvers/oracle_calls
+solvers/quasi_newton: core solvers/common
 solvers/cutting_plane: core solvers/common solvers/oracle_calls
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/distributed: core solvers/block_coordinate solvers/common
-estimators/base: core estimators/explanation inputs metrics models models/kernel models/slack
-  solvers solvers/common
+estimators/base: core estimators/explanation inputs metrics models models/kernel
+  models/likelihood models/slack solvers solvers/common
 estimators/completion: core estimators/base inputs models models/chain solvers/common
 estimators/explanation: inputs models
 estimators/online: estimators/base

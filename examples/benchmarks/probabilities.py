@@ -177,7 +177,7 @@ def main():
         X, X_test = vectorizer.fit_transform(dicts), vectorizer.transform(dicts_test)
         data = X, y, X_test, y_test
         print(f"{name:34}", *(f"{column:>8}" for column in columns))
-        for method in ("temperature", "matrix"):
+        for method in ("temperature", "matrix", "likelihood"):
             model = CalibratedTagger(SequenceTagger(random_state=0), method=method)
             ours(method, model, data, name == "chunks")
         crfsuite((dicts, y, dicts_test, y_test), name == "chunks")

@@ -32,6 +32,13 @@ raw = CalibratedTagger(tagger, cv="prefit", method="temperature").fit(X[rest], y
 raw.calibration_ = {**raw.calibration_, "coef": np.array(1.0), "pairs": 1.0}
 print(f"all scores times {factor.calibration_['pairs']:.2f}")
 
+# %%
+# A tagger that is trained by the likelihood, a conditional random field, needs no calibration: it
+# learns from all sequences, and its scores are logarithms of probabilities.
+
+field = CalibratedTagger(SequenceTagger(), method="likelihood").fit(X[:1000], y[:1000])
+print(f"gap {field.estimator_.dual_gap_:.2g} after {field.estimator_.n_iter_} passes")
+
 truth = np.concatenate(y[test])
 
 
@@ -53,6 +60,7 @@ for model, name, marker in (
     (raw, "scores as they are", "o"),
     (factor, "one factor", "s"),
     (calibrated, "matrix", "^"),
+    (field, "likelihood", "v"),
 ):
     mean, fraction, loss = reliability(model)
     ax.plot(mean, fraction, marker=marker, label=f"{name} (log-loss {loss:.2f})")

@@ -143,6 +143,24 @@ cdef class Problem:
         """
         return None
 
+    def log_loss(self, n_jobs=None, stop=None):
+        """Return what evaluates -log p of all truths and its gradient, or None.
+
+        Parameters
+        ----------
+        n_jobs : int, default=None
+            Number of workers, as in scikit-learn.
+        stop : Stop, default=None
+            Whether to leave out the rest of a pass; None never does.
+
+        Returns
+        -------
+        loss : object or None
+            Has ``evaluate(w, gradient)``, which returns the mean over the blocks at padded weights
+            and adds its gradient; ``losses()``, those of the blocks; and ``n_queries(n_calls)``.
+        """
+        return None
+
     def mean_length(self):
         """Return the mean length of the codes of planes: of a sequence that of its labels."""
         cdef Py_ssize_t i, total = 0

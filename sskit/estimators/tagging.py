@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.combinations import check_combinations, is_likelihood
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
@@ -30,6 +32,11 @@ from sskit.estimators.online import step, takes_steps
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
+
+# The default lam of the likelihood, as a factor of R^2 / n: with 2,000 sequences of chunks, parts
+# of speech and addresses the log-loss is at most 1.2 % above that of the best factor; with 0.1 and
+# 0.03 it is up to 7 % and 2.5 % above.
+LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,6 +71,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """
 
     ignore_label: object = parameter(default=None)
+    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
     def _read_data(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
@@ -71,6 +79,8 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         data, edges = self._read(X)
         known = read_labels(self, y, data.lengths, part)
         weight = check_sample_weight(sample_weight, len(data), part=part)
+        if token_weight is not None:
+            check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
         if not part:
             known = self._allowed(known, data.offsets)
@@ -116,7 +126,10 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             further["certifiable"] = model.kernel.definite
         further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
-        return TrainingTask(problem, scaled_lam(summary), to_attributes, **further)
+        lam = scaled_lam(summary)
+        if is_likelihood(self):
+            lam, further["rule"] = scaled_lam(summary, LIKELIHOOD), LIKELIHOOD_RULE
+        return TrainingTask(problem, lam, to_attributes, **further)
 
     def _fitted_data(self, X):
         """Return what `_read` does of samples that a fitted tagger is to label."""

@@ -65,6 +65,13 @@ class TreeTagger(FittedTrees, Tagger):
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling; see
         :class:`SlackRescaling`. For trees there is only a search that may miss the maximum.
+    surrogate : {"hinge", "log"}, default="hinge"
+        What stands for the loss: the hinge, or the negative logarithm of the probability of the
+        true labelling, :math:`\log \sum_y \exp F(x_i, y) - F(x_i, y_i)`, which makes the model a
+        conditional random field: its probabilities need no calibration, see "likelihood" of
+        :class:`CalibratedTagger`. There are no losses of labels then: `loss`, `class_weight`,
+        `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
+        R^2 / (20 n). All labels must be known; not with a kernel, bounds or hidden states.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch

@@ -120,6 +120,10 @@ cdef class Structure:
     # Writes the probabilities of states to `nodes`, (n, stride), and adds those of pairs to
     # `pairs`, with the layout of theta, unless these are NULL; pairs need nodes.
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil
+    # writes m(code) as (index, value) pairs, at most max_support; returns their number
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil
     # a labelling drawn by n numbers of [0, 1), for the block of the last call of marginals
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil
     cdef int lacks(self, str name) except -1 nogil

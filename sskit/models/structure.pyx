@@ -5,7 +5,7 @@ import numpy as np
 from sskit.core.fingerprint import Fingerprint
 from sskit.models.features import value_digests
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 
 from sskit.core.capabilities cimport StateBlocks
@@ -275,6 +275,11 @@ cdef class Structure:
 
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         return self.lacks("marginals")
+
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        return self.lacks("statistics")
 
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
         return self.lacks("sample")
@@ -568,6 +573,23 @@ cdef class StateStructure(Structure):
         code[0] = <int32_t>candidate
         return 0
 
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        cdef Py_ssize_t k
+        cdef double top = -INFINITY, total = 0.0
+        for k in range(self.n_states):
+            top = max(top, b.theta[k])
+        for k in range(self.n_states):
+            total += exp(b.theta[k] - top)
+        for k in range(self.n_states if nodes != NULL else 0):
+            nodes[k] = exp(b.theta[k] - top) / total
+        return top + log(total)
+
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        index[0], value[0] = code[0], 1.0
+        return 1
+
     def n_candidates(self, loss):
         """Return the number of states."""
         return self.n_states
@@ -649,6 +671,9 @@ cdef class WrongStatesStructure(StateStructure):
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil:
         return Structure.candidates(self, b, loss, h, g)
+
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        return Structure.marginals(self, b, nodes, pairs)
 
     def n_candidates(self, loss):
         """Return 0: there are none for slack rescaling."""

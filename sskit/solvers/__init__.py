@@ -10,8 +10,18 @@ from sskit.solvers.block_coordinate.frank_wolfe import FrankWolfe
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
 from sskit.solvers.dual_decomposition.gdmm import GDMM, SoftBCFW
+from sskit.solvers.quasi_newton.lbfgs import LBFGS, PrimalPoint
 from sskit.solvers.subgradient.subgradient import Subgradient
 
-__all__ = ["BCFW", "GDMM", "Subgradient", "CuttingPlane", "FrankWolfe", "MultiPlane", "SoftBCFW"]
+__all__ = [
+    "BCFW",
+    "GDMM",
+    "LBFGS",
+    "Subgradient",
+    "CuttingPlane",
+    "FrankWolfe",
+    "MultiPlane",
+    "SoftBCFW",
+]
 
-export_from(__name__, DualPoint)
+export_from(__name__, DualPoint, PrimalPoint)

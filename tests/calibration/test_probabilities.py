@@ -147,7 +147,9 @@ def fitted(case, method):
     return model.fit(*data(40)), data(6, 1, 4)[0]
 
 
-PAIRS = in_turn(CASES, METHODS, 1) + [("plain", METHODS[-1]), ("edges", METHODS[-1])]
+# labels with hidden states are not trained by the likelihood
+PAIRS = in_turn(CASES, METHODS[:2], 1)
+PAIRS += [(case, method) for case in ("plain", "edges") for method in METHODS[1:]]
 
 
 @pytest.fixture(scope="module", params=sorted(set(PAIRS)), ids="-".join)

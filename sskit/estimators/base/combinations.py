@@ -31,10 +31,18 @@ def _drops(what):
     return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
 
 
+def _is_smooth(estimator):
+    return estimator._make_solver().takes_likelihood
+
+
 def _averages(estimator):
     solver = estimator._make_solver()
     averaging = getattr(solver, "averaging", None)
     return averaging is True and type(solver)().averaging is not True
+
+
+# Does an estimator minimise the negative log-likelihood?
+is_likelihood = _is("surrogate", "log")
 
 
 several_states = _has_several("n_states_per_label")
@@ -43,6 +51,12 @@ several_states = _has_several("n_states_per_label")
 ASKED = {
     "kernel": ("kernel={e.kernel!r:.80}", _has("kernel", "linear")),
     "sum of hinges": ("surrogate={e.surrogate!r}", _is("surrogate", "weston_watkins")),
+    "log": ("surrogate='log'", is_likelihood),
+    "hinge": ("the hinge", lambda e: not is_likelihood(e)),
+    "solver of hinges": ("solver={e.solver!r:.80}", lambda e: not _is_smooth(e)),
+    "smooth solver": ("solver={e.solver!r:.80}", lambda e: _is_smooth(e)),
+    "class weights": ("class_weight={e.class_weight!r:.80}", _has("class_weight")),
+    "loss": ("loss={e.loss!r:.80}", lambda e: type(e)().loss != e.loss),
     "order": ("order=2", _is("order", 2)),
     "beam": ("beam_size={e.beam_size!r}", _has("beam_size")),
     "slack": ("rescaling={e.rescaling!r}", lambda e: e._rescaling() is not None),
@@ -92,6 +106,15 @@ REFUSALS = (
     ("sum of hinges", "kernel", "of functions the largest hinge counts; leave it at 'auto'"),
     ("sum of hinges", "slack", "its losses are those of one label; leave it at 'auto'"),
     ("sum of hinges", "components", "a class has the score of its best one; leave it at 'auto'"),
+    ("log", "solver of hinges", "it is for hinges; use 'auto' or 'lbfgs'"),
+    ("hinge", "smooth solver", "it is for the likelihood, surrogate='log'; use 'bcfw'"),
+    ("log", "kernel", "not yet: there are no sums over labellings of functions"),
+    ("log", "slack", "a likelihood has no losses; use rescaling='margin'"),
+    ("log", ("loss", "class weights"), "a likelihood has no losses; leave it at its default"),
+    ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
+    ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
+    ("log", ("unknown", *HIDDEN), "not yet: labels must all be known"),
+    ("log", ("parts", "path"), "not yet: search lam with GridSearchCV, on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),

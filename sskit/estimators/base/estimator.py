@@ -24,7 +24,7 @@ from sskit.estimators.base.columns import (
     ranks,
     warn_of_column,
 )
-from sskit.estimators.base.combinations import check_combinations
+from sskit.estimators.base.combinations import check_combinations, is_likelihood
 from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
     OF_SOLVER,
@@ -43,8 +43,18 @@ from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, 
 from sskit.estimators.explanation.weights import weights_frame
 from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.weights import labels_with_costs
+from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
+from sskit.solvers import (
+    BCFW,
+    GDMM,
+    LBFGS,
+    CuttingPlane,
+    FrankWolfe,
+    MultiPlane,
+    SoftBCFW,
+    Subgradient,
+)
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
@@ -61,6 +71,7 @@ SolverName: TypeAlias = Literal[
     "cutting_plane",
     "gdmm",
     "soft_bcfw",
+    "lbfgs",
     "mpbcfw",
     "fw",
     "ssg",
@@ -75,6 +86,7 @@ SOLVERS = {
     "cutting_plane": CuttingPlane,
     "gdmm": GDMM,
     "soft_bcfw": SoftBCFW,
+    "lbfgs": LBFGS,
 }
 # The short names of the papers.
 ALIASES = {
@@ -325,6 +337,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         task = self._bind(scaled, summary)
         if rescaling is not None:
             task = task._replace(problem=rescaling.wrap(task.problem))
+        if is_likelihood(self):
+            task = task._replace(problem=likelihood_of(task.problem))
         if columns is None:
             return task
 
@@ -407,6 +421,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             given["cache"] = bool(given["cache"])  # searches over arrays set numpy's bool
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
+        elif self.solver == "auto" and is_likelihood(self):
+            solver, takes = LBFGS(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = solver.get_params()
@@ -425,6 +441,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         at most twice the calls of the oracle and far less time, unless there are so many weights
         that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
+        if is_likelihood(self):
+            return solver
         n, length = problem.n_blocks, problem.mean_length()
         few = any(
             n <= most_pairs

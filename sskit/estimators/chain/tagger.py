@@ -104,12 +104,20 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
         objects have the options of the search.
+    surrogate : {"hinge", "log"}, default="hinge"
+        What stands for the loss: the hinge, or the negative logarithm of the probability of the
+        true labelling, :math:`\log \sum_y \exp F(x_i, y) - F(x_i, y_i)`, which makes the model a
+        conditional random field: its probabilities need no calibration, see "likelihood" of
+        :class:`CalibratedTagger`. There are no losses of labels then: `loss`, `class_weight`,
+        `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
+        R^2 / (20 n). All labels must be known; not with a kernel, bounds or hidden states.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
         ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training for very many
         labels ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
-        `sskit.solvers`, which has further options.
+        `sskit.solvers`, which has further options. With ``surrogate="log"`` limited-memory BFGS
+        ("lbfgs").
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -56,7 +56,7 @@ class Target:
         return value, scores.gradient(slope, pairs - expected)
 
 
-METHODS = ("temperature", "matrix")
+METHODS = ("temperature", "matrix", "likelihood")
 
 
 def joined(calibration):
@@ -82,9 +82,10 @@ def fit_calibration(method, targets, n_labels, n_tables):
 
     Parameters
     ----------
-    method : {"temperature", "matrix"}
-        "temperature": all scores have one factor. "matrix": scores of all labels at a node are
-        mixed, and have a bias; tables are added to those of pairs.
+    method : {"temperature", "matrix", "likelihood"}
+        "likelihood": scores stay as they are. "temperature": all scores have one factor. "matrix":
+        scores of all labels at a node are mixed, and have a bias; tables are added to those of
+        pairs.
     targets : list of Target
         Held-out data.
     n_labels, n_tables : int
@@ -126,8 +127,10 @@ def fit_calibration(method, targets, n_labels, n_tables):
 
     plain = Calibration.scaled(1.0, n_labels, n_tables)
     ones = joined(plain._replace(coef=np.eye(n_labels)))
-    (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
-    calibration = Calibration.scaled(factor, n_labels, n_tables)
+    calibration = plain
+    if method != "likelihood":
+        (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
+        calibration = Calibration.scaled(factor, n_labels, n_tables)
     if method == "matrix":
         basis = sp.eye_array(len(ones), format="csr")
         numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))

@@ -212,6 +212,28 @@ cdef class ChainStructure(Structure):
         self.oracle.backward(nodes, pairs, step, triples, 0)
         return log_sum
 
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Py_ssize_t t, n = 0, table = 0
+        for t in range(b.n):
+            index[n] = <int32_t>(self.map.node_base + t * self.stride + code[t])
+            n += 1
+            if t and self.has_tables:
+                table = self.map.edge_table(b.i, t - 1)
+            if t:
+                index[n] = <int32_t>(table + code[t - 1] * self.stride + code[t])
+                n += 1
+            if t > 1 and self.triples:
+                index[n] = <int32_t>(
+                    self.triples + (code[t - 2] * self.n_states + code[t - 1]) * self.stride
+                    + code[t]
+                )
+                n += 1
+        for t in range(n):
+            value[t] = 1.0
+        return n
+
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
         self.oracle.sample(uniform, code)
         return 0

@@ -4,16 +4,15 @@ import numpy as np
 
 from sskit.oracles.graph.potentials import NAMES
 
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t
 
-from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.graph.structure cimport GraphStructure
 from sskit.models.structure cimport Block, NodeLoss
 from sskit.oracles.graph.potentials cimport (
     ROUNDING, TREE, GraphOracle, PairForm, Potentials, Topology, choose_oracle, nodes_alone,
-    pair_score, size_of, table_of
+    pair_score, size_of
 )
 from sskit.oracles.tree.max_sum cimport TreeOracle
 
@@ -40,7 +39,6 @@ cdef class GivenGraphs(GraphStructure):
     cdef tuple words
     # scratch
     cdef Topology topology           # of the edges at hand
-    cdef Scratch[double] counts
 
     def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **given):
         self.forests, self.words = forests, words
@@ -111,28 +109,6 @@ cdef class GivenGraphs(GraphStructure):
             if not (s + t) - (u + v) >= -ROUNDING * (fabs(s) + fabs(t) + fabs(u) + fabs(v)):
                 return False
         return True
-
-    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
-        cdef Potentials p
-        cdef Py_ssize_t K = self.form.n_states, stride = self.map.stride, e, place
-        cdef int32_t a, c
-        cdef double log_sum
-        cdef double* counts = NULL
-        self.load(b, &p)
-        self.prepare(b, &p)
-        if nodes == NULL:
-            self.nodes.resize(b.n * stride)
-            nodes = self.nodes.data()
-        if pairs != NULL:
-            self.counts.refill(p.n_edges * K * stride + 1, 0.0)
-            counts = self.counts.data()
-        log_sum = (<TreeOracle>self.oracle_of[TREE]).of(&p).infer(nodes, counts)
-        for e in range(p.n_edges if pairs != NULL and log_sum != -INFINITY else 0):
-            place = self.pair_base(b.i) + table_of(&p, e) * p.width
-            for a in range(K):
-                for c in range(K):
-                    pairs[place + self.form.column[a, c]] += counts[(e * K + a) * stride + c]
-        return log_sum
 
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
         (<TreeOracle>self.oracle_of[TREE]).programme.sample(uniform, code)

@@ -39,6 +39,7 @@ cdef class GraphStructure(Structure):
     cdef Scratch[double] nodes               # potentials of nodes, with losses
     cdef Scratch[double] pairs               # of pairs, -inf where these are forbidden
     cdef Scratch[int32_t] labels
+    cdef Scratch[double] counts              # expected, of the states of both ends of each edge
 
     # where the tables of a graph begin
     cdef inline Py_ssize_t pair_base(self, Py_ssize_t i) noexcept nogil:

@@ -12,7 +12,9 @@ from libc.string cimport memcpy
 from sskit.core.checks cimport all_below
 from sskit.models.features cimport are_modest
 from sskit.oracles.graph.cut cimport Cut, leave_cut, take_cut
-from sskit.oracles.graph.potentials cimport GraphOracle, labelling_score, nodes_alone, size_of
+from sskit.oracles.graph.potentials cimport (
+    GraphOracle, labelling_score, nodes_alone, size_of, table_of
+)
 from sskit.oracles.tree.max_sum cimport TreeOracle
 
 
@@ -246,6 +248,48 @@ cdef class GraphStructure(Structure):
         p.node = node
         put_in_each(p[0], self.labels.data(), out)
         return 0
+
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        cdef Potentials p
+        cdef Py_ssize_t K = self.form.n_states, stride = self.map.stride, e, place
+        cdef int32_t a, c
+        cdef double log_sum
+        cdef double* counts = NULL
+        self.load(b, &p)
+        self.prepare(b, &p)
+        if nodes == NULL:
+            self.nodes.resize(b.n * stride)
+            nodes = self.nodes.data()
+        if pairs != NULL:
+            self.counts.refill(p.n_edges * K * stride + 1, 0.0)
+            counts = self.counts.data()
+        log_sum = (<TreeOracle>self.oracle_of[self.choice[b.i]]).of(&p).infer(nodes, counts)
+        for e in range(p.n_edges if pairs != NULL and log_sum != -INFINITY else 0):
+            place = self.pair_base(b.i) + table_of(&p, e) * p.width
+            for a in range(K):
+                for c in range(K):
+                    pairs[place + self.form.column[a, c]] += counts[(e * K + a) * stride + c]
+        return log_sum
+
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        cdef Potentials p
+        cdef Py_ssize_t e, n = b.n, place
+        cdef int32_t u, v
+        self.load(b, &p)
+        for e in range(b.n):
+            index[e] = <int32_t>(self.map.node_base + e * p.stride + code[e])
+        for e in range(p.n_edges):
+            u, v = code[p.ends[2 * e]], code[p.ends[2 * e + 1]]
+            if p.potts and u != v:
+                continue
+            place = self.pair_base(b.i) + table_of(&p, e) * p.width
+            index[n] = <int32_t>(place if p.potts else place + self.form.column[u, v])
+            n += 1
+        for e in range(n):
+            value[e] = 1.0
+        return n
 
     cpdef Structure fork(self):
         cdef GraphStructure other = Structure.fork(self)

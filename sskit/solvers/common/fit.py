@@ -19,7 +19,7 @@ from sskit.solvers.common.solution import (
     Tolerance,
     proves,
 )
-from sskit.solvers.oracle_calls.pool import Pool, make_pool
+from sskit.solvers.oracle_calls.pool import Pool
 
 
 @dataclass(eq=False, repr=False)
@@ -285,7 +285,7 @@ def begin(
     progress = Progress(type(solver).__name__, verbose)
     solver = solver.resolved(problem, regularizer.bounded)
     stop = Stop(solver.max_time) if stop is None else stop
-    evaluator = make_pool(problem, n_jobs, stop)
+    evaluator = solver.make_pool(problem, n_jobs, stop)
     gaps = unit = None
     seconds, before = 0.0, time.perf_counter()
     if solver.evaluates_all:

@@ -13,6 +13,7 @@ from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Self
 from sskit.core.stop import Stop
 from sskit.solvers.common.fit import begin
+from sskit.solvers.oracle_calls.pool import make_pool
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
@@ -29,13 +30,14 @@ class Solver(PublicMixin, BaseEstimator):
     A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
     state of one run, a `Run`; ``_auto(problem, bounded)`` returns what "auto" stands for. A solver
     that does not evaluate all blocks (`evaluates_all`) takes P(0), or an estimate, from its run,
-    as `unit`. A solver that `keeps_dual_point` starts a `DualRun`, which can be saved and
-    continued.
+    as `unit`. One that `takes_likelihood` minimises that, and no hinge. A solver that
+    `keeps_dual_point` starts a run that can be saved and continued.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     evaluates_all = True
+    takes_likelihood = False
     max_time: float | None = parameter(POSITIVE_OR_INFINITE, None, default=None)
 
     def check(self) -> None:
@@ -77,6 +79,10 @@ class Solver(PublicMixin, BaseEstimator):
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         return {}
+
+    def make_pool(self, problem, n_jobs, stop):
+        """Return what evaluates all blocks at one w: oracles, see `make_pool`."""
+        return make_pool(problem, n_jobs, stop)
 
     def start(
         self,

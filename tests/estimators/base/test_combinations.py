@@ -51,11 +51,14 @@ OF_ALL = {
     "bounds": Feature({"bounds": (-1.0, 1.0)}),
     "fitted prior": Feature({"prior": "fitted"}, names=("prior",)),
     "warm start": Feature({"warm_start": True}),
-    "cutting planes": Feature({"solver": "cutting_plane"}, names=("no dual point",)),
-    "subgradient": Feature(
-        {"solver": "subgradient"}, names=("no dual point", "no bounds", "no prior")
+    "cutting planes": Feature(
+        {"solver": "cutting_plane"}, names=("no dual point", "solver of hinges")
     ),
-    "frank_wolfe": Feature({"solver": "frank_wolfe"}),
+    "subgradient": Feature(
+        {"solver": "subgradient"},
+        names=("no dual point", "no bounds", "no prior", "solver of hinges"),
+    ),
+    "frank_wolfe": Feature({"solver": "frank_wolfe"}, names=("solver of hinges",)),
     "threads": Feature({"n_jobs": 2}),
     "path": Feature(fit=lambda m: RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
     "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, refit=False).fit),
@@ -64,15 +67,17 @@ OF_ALL = {
     ),
 }
 STEPS = {"steps": Feature(fit=lambda m: m.partial_fit)}
-COSTS = {"costs of pairs": Feature({"loss": {"a": {"b": 0.5, "c": 2.0}, "b": {"a": 3.0}}})}
+GIVEN_COSTS = {"loss": {"a": {"b": 0.5, "c": 2.0}, "b": {"a": 3.0}}}
+COSTS = {"costs of pairs": Feature(GIVEN_COSTS, names=("loss",))}
 OF_LABELS = COSTS | {
-    "weights of classes": Feature({"class_weight": {"a": 2.0}}),
-    "balanced": Feature({"class_weight": "balanced"}),
+    "weights of classes": Feature({"class_weight": {"a": 2.0}}, names=("class weights",)),
+    "balanced": Feature({"class_weight": "balanced"}, names=("class weights",)),
 }
 # labels whose first one is not known
 IN_PART = {"ignore_label": "?"}, None, lambda y: [["?", *y[0][1:]], *y[1:]]
 STATES = {"states": Feature({"n_states_per_label": 2})}
 OF_TAGS = OF_LABELS | STEPS | STATES | {
+    "log": Feature({"surrogate": "log"}),
     "unknown": Feature(*IN_PART),
     "sets": Feature(y=lambda y: [[{"a", "b"}, *y[0][1:]], *y[1:]], names=("unknown",)),
     "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
@@ -85,7 +90,10 @@ OF_SEQUENCES = {
     "beam": Feature({"beam_size": 2}),
     "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
     "repair": Feature({"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}),
-    "node by node": Feature({"solver": "gdmm"}, names=("no dual point", "no bounds")),
+    "node by node": Feature(
+        {"solver": "gdmm"},
+        names=("no dual point", "no bounds", "solver of hinges"),
+    ),
 }
 OF_ROWS = {
     "components": Feature({"n_components": 2}),
@@ -173,10 +181,11 @@ def try_together(family, one, other):
         assert " cannot be combined with " in str(found) and str(found).endswith(why)
 
 
-# Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs.
+# Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
+# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
-    "drawn types", "balanced repair",
+    "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
 }  # fmt: skip
 
 

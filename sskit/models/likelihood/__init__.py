@@ -1,0 +1,1 @@
+"""Likelihood of labellings: sums over all of them, and their gradients."""

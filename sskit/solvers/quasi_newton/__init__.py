@@ -1,0 +1,1 @@
+"""Limited-memory quasi-Newton steps on smooth surrogates."""

@@ -1,0 +1,362 @@
+"""Limited-memory BFGS (Liu, Nocedal 1989) on the regularised likelihood, with a certificate."""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy.linalg.blas import get_blas_funcs
+
+from sskit._parameters import AUTO, COUNT, parameter, parameters
+from sskit.core.stop import CutShort, Stop
+from sskit.solvers.common.run import Run
+from sskit.solvers.common.solution import Certificate
+from sskit.solvers.common.solver import Solver
+from sskit.solvers.quasi_newton.sums import inner, record, regularize, take_step, turn
+
+# From so many weights on the last steps are kept in single precision: the direction need not be
+# exact, and they take most of the memory and much of the time.
+MANY_WEIGHTS = 2**20
+# A step has to lower the objective by this fraction of what the slope promises.
+DECREASE = 1e-4
+# By less than this fraction of the objective two values do not differ.
+ROUNDING = 1e-14
+# So many steps that are too long in a row, each at most half as long, tell of a useless direction.
+MOST_REJECTED = 20
+
+
+@parameters
+class LBFGS(Solver):
+    r"""Limited-memory BFGS, for the likelihood: only with ``surrogate="log"``.
+
+    A pass is one sum over the labellings of all training pairs, which gives objective and gradient
+    at once. It takes no bounds on the weights.
+
+    Parameters
+    ----------
+    memory : int or "auto", default="auto"
+        Number of last steps that directions are made of. Each takes two numbers for every weight,
+        and time in each pass. "auto" is 12, or 6 from a million weights on.
+    max_time : float, default=None
+        Seconds after which the fit ends, within a pass if necessary. None means no limit.
+
+    Notes
+    -----
+    The objective is strongly convex with modulus lam, so that
+
+    .. math:: P(w) - P^* \le \tfrac{1}{2 \lambda} \| \nabla P(w) \|^2
+
+    at every w: that is the gap of each pass, less what the best of the passes before has proved
+    more. It is also the duality gap of w and the dual point that has the probabilities of the
+    labellings under w as dual variables.
+
+    References
+    ----------
+    Liu, Nocedal (1989). On the limited memory BFGS method for large scale optimization.
+    Mathematical Programming 45.
+
+    Examples
+    --------
+    >>> from sskit import SequenceTagger
+    >>> from sskit.datasets import make_digit_strings
+    >>> from sskit.solvers import LBFGS
+    >>> X, y = make_digit_strings(60, random_state=0)
+    >>> tagger = SequenceTagger(surrogate="log", solver=LBFGS(max_time=60)).fit(X, y)
+    >>> tagger.certified_
+    True
+    """
+
+    memory: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    keeps_bounds = evaluates_all = False
+    takes_likelihood = True
+    gap_every = 1  # every pass has a certificate
+
+    def _auto(self, problem, bounded):
+        """Return what "auto" stands for by parameter; see `resolved`."""
+        if problem is None:
+            return {}
+        return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
+
+    def make_pool(self, problem, n_jobs, stop):
+        """Return what evaluates all blocks at one w.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        n_jobs : int or None
+            Number of workers.
+        stop : Stop
+            Whether to leave out the rest of the blocks.
+
+        Returns
+        -------
+        pool : LogLoss
+            Of the problem.
+
+        Raises
+        ------
+        ValueError
+            If the problem has no sums over labellings.
+        """
+        pool = problem.log_loss(n_jobs, stop)
+        if pool is None:
+            raise ValueError(f"LBFGS needs a likelihood, which {problem.name} does not have")
+        return pool
+
+    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+        """Return the state of a new run.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem, which has a likelihood.
+        regularizer : Regularizer
+            The regulariser, with lam, a prior and w, where the run starts; without bounds.
+        random_state : RandomState
+            Not used.
+        gaps : ndarray of shape (n_blocks,), default=None
+            Not used.
+        pool : LogLoss, default=None
+            Evaluates the blocks; None: one worker does.
+
+        Returns
+        -------
+        run : LBFGSRun
+            The state.
+        """
+        solver = self.resolved(problem, regularizer.bounded)
+        if pool is None:
+            pool = self.make_pool(problem, 1, Stop())
+        return LBFGSRun(problem, regularizer, pool, solver.memory)
+
+
+class LBFGSRun(Run):
+    """State of one run of limited-memory BFGS.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    regularizer : Regularizer
+        Holds lam, a prior and w.
+    pool : LogLoss
+        Evaluates all blocks.
+    memory : int
+        Number of steps that directions are made of.
+
+    Attributes
+    ----------
+    unit : float
+        P(0), the mean logarithm of the number of labellings.
+    loss : float
+        The mean loss at the last weights that were evaluated.
+    """
+
+    def __init__(self, problem, regularizer, pool, memory):
+        super().__init__(problem, regularizer)
+        self.pool, self.memory = pool, memory
+        n = problem.n_weights
+        dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
+        self.history = History(n, memory, dtype)
+        # of the point where the run is, and of the next one that is tried
+        self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
+        self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
+        self.forget()
+        primal = self.evaluate(np.zeros(len(self.w)), self.trial_gradient)
+        self.unit = self.loss
+        if self.w.any() or regularizer.prior is not None:
+            self.restart()
+        else:
+            self.trial_gradient, self.gradient = self.gradient, self.trial_gradient
+            self.accept(primal)
+
+    def evaluate(self, w, gradient):
+        """Return the objective at padded weights, and write its gradient."""
+        gradient[:] = 0.0
+        self.loss = self.pool.evaluate(w, gradient)
+        self.n_oracle_calls += self.problem.n_blocks
+        gradient[self.problem.n_weights :] = 0.0
+        lam = self.regularizer.lam
+        squares = regularize(gradient, w, self.regularizer.prior, lam)
+        return 0.5 * lam * squares + self.loss
+
+    def restart(self):
+        """Evaluate the weights where the run is, and forget the steps that led there."""
+        self.forget()
+        self.accept(self.evaluate(self.w, self.gradient))
+
+    def forget(self):
+        """Forget the last steps, and what they proved."""
+        self.history.clear()
+        self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
+
+    def accept(self, primal):
+        """Take over the objective at the weights, whose gradient is known, and choose a step."""
+        self.primal = primal
+        g = self.gradient
+        gap = inner(g, g) / (2.0 * self.regularizer.lam)
+        if primal - gap > self.dual or not self.dual > -np.inf:
+            self.dual, self.dual_primal, self.dual_gap = primal - gap, primal, gap
+        self.slope = self.history.find_direction(g)
+        if not self.slope < 0.0:
+            self.history.clear()
+            self.slope = self.history.find_direction(g)
+        self.step, self.n_rejected = 1.0, 0
+
+    def run_pass(self):
+        """Evaluate one point: the run goes there, or tries a nearer one in the next pass."""
+        take_step(self.w, self.history.direction, self.step, self.trial)
+        try:
+            primal = self.evaluate(self.trial, self.trial_gradient)
+        except CutShort:
+            return np.inf
+        slope = inner(self.history.direction, self.trial_gradient)
+        if self.falls(primal, slope):
+            self.history.add(self.step, self.trial_gradient, self.gradient)
+            self.w, self.trial = self.trial, self.w
+            self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
+            self.accept(primal)
+            return np.inf
+        self.n_rejected += 1
+        if self.n_rejected == MOST_REJECTED:
+            self.history.clear()
+            self.accept(self.primal)
+            return np.inf
+        # the lowest point of the parabola through both values, within limits
+        excess = primal - self.primal - self.step * self.slope
+        shorter = -0.5 * self.slope * self.step / excess if 0.0 < excess < np.inf else 0.0
+        self.step *= min(max(shorter, 0.1), 0.5)
+        return np.inf
+
+    def falls(self, primal, slope):
+        """Return whether the objective falls enough, as far as rounding lets it be known."""
+        if not (np.isfinite(primal) and np.isfinite(slope)):
+            return False
+        if primal <= self.primal + DECREASE * self.step * self.slope:
+            return True
+        close = primal <= self.primal + ROUNDING * abs(self.primal)
+        # near the optimum slopes tell what values no longer do (Hager, Zhang 2005)
+        return close and slope <= (2.0 * DECREASE - 1.0) * self.slope
+
+    def certify(self, evaluator):
+        """Return the certificate of the present weights, which the pass has found."""
+        gap = max(self.dual_gap + (self.primal - self.dual_primal), 0.0)
+        return Certificate(None, self.primal, self.dual, gap)
+
+    def lower_bound(self):
+        """Return the best lower bound of the optimum so far."""
+        return self.dual
+
+    def weights(self):
+        """Return a copy of the current weights."""
+        return self.w[: self.problem.n_weights].copy()
+
+    def change_lam(self, lam):
+        """Change to another lam while w stays; nothing has to be evaluated anew."""
+        n, more = self.problem.n_weights, lam - self.regularizer.lam
+        u = self.regularizer.offset(self.w[:n])
+        self.gradient[:n] += more * u
+        self.regularizer.change_lam(lam)
+        self.forget()
+        self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
+
+    def save(self, largest_loss):
+        """Return the present `PrimalPoint`."""
+        return PrimalPoint(self.weights())
+
+
+class History:
+    """The last steps of a run, the changes of the gradient along them, and the next direction.
+
+    Parameters
+    ----------
+    n : int
+        Number of weights.
+    memory : int
+        Number of steps.
+    dtype : dtype
+        In which they are kept.
+    """
+
+    def __init__(self, n, memory, dtype):
+        self.direction = np.zeros(n, dtype=dtype)
+        self.steps, self.changes, self.products = (deque(maxlen=memory) for _ in range(3))
+
+    @cached_property
+    def blas(self):
+        """Inner product, and sum in place, of two vectors of the type of the steps."""
+        return get_blas_funcs(("dot", "axpy"), dtype=self.direction.dtype)
+
+    def clear(self):
+        """Forget all steps."""
+        for some in (self.steps, self.changes, self.products):
+            some.clear()
+
+    def add(self, step, gradient, before):
+        """Add a step along the direction, unless by rounding the gradient does not grow there."""
+        if len(self.steps) == self.steps.maxlen:  # their memory is used again
+            self.products.popleft()
+            moved, change = self.steps.popleft(), self.changes.popleft()
+        else:
+            moved, change = (np.empty_like(self.direction) for _ in range(2))
+        record(self.direction, step, gradient, before, moved, change)
+        product = float(self.blas[0](moved, change))
+        if 0.0 < product < np.inf:
+            self.steps.append(moved)
+            self.changes.append(change)
+            self.products.append(product)
+
+    def find_direction(self, gradient):
+        """Make the quasi-Newton direction, see Liu and Nocedal; return the slope along it."""
+        (dot, axpy), q = self.blas, self.direction
+        if not self.steps:
+            turn(gradient, -1.0 / max(np.sqrt(inner(gradient, gradient)), 1e-300), q)
+            return inner(q, gradient)
+        turn(gradient, -1.0, q)
+        factors = []
+        past = [*zip(self.steps, self.changes, self.products, strict=True)]
+        for moved, change, product in reversed(past):
+            factors.append(float(dot(moved, q)) / product)
+            axpy(change, q, a=-factors[-1])
+        change, product = self.changes[-1], self.products[-1]
+        q *= q.dtype.type(product / float(dot(change, change)))
+        for (moved, change, product), factor in zip(past, reversed(factors), strict=True):
+            axpy(moved, q, a=factor - float(dot(change, q)) / product)
+        return inner(q, gradient)
+
+
+@dataclass(frozen=True)
+class PrimalPoint:
+    """Saved weights, to continue from in another process, at another lam, with more data.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights.
+    """
+
+    w: np.ndarray
+
+    def without_average(self):
+        """Return the same: there is none."""
+        return self
+
+    def restore(self, run):
+        """Let a new run go on from here.
+
+        Parameters
+        ----------
+        run : LBFGSRun
+            Of a problem with as many weights.
+
+        Raises
+        ------
+        ValueError
+            If it has not.
+        """
+        if len(self.w) != run.problem.n_weights:
+            raise ValueError("the saved weights are none of this problem")
+        run.w[: len(self.w)] = self.w
+        run.restart()

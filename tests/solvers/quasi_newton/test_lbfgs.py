@@ -1,0 +1,122 @@
+"""Limited-memory BFGS: certificates, other ways to the same optimum, ends of fits."""
+
+import numpy as np
+import pytest
+from helpers.interruption import PressedStop
+from helpers.objectives import log_losses
+from helpers.pairwise import every_pair
+from helpers.toys import chain_toy, multiclass_toy
+from scipy.optimize import minimize
+
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.models.likelihood.log_loss import likelihood_of
+from sskit.solvers import BCFW, LBFGS
+from sskit.solvers.common.fit import begin
+from sskit.solvers.common.solution import Status
+from sskit.solvers.quasi_newton import lbfgs
+
+LAM = 0.05
+TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
+
+
+def make(name="chain", seed=3, n=8, **options):
+    """A toy, its problem and, by enumeration and SciPy, the optimum with a prior or without."""
+    toy = TOYS[name](seed, n=n, **options)
+    return toy, likelihood_of(toy.problem)
+
+
+def primal_of(toy, w, lam=LAM, prior=0.0):
+    """P(w) and its gradient by enumeration."""
+    losses, slope = log_losses(toy.pairs, w)
+    u = w - prior
+    return 0.5 * lam * float(u @ u) + float(toy.pairs.c @ losses), lam * u + slope
+
+
+def optimum_of(toy, lam=LAM, prior=0.0):
+    found = minimize(
+        lambda w: primal_of(toy, w, lam, prior), np.zeros(toy.pairs.d), jac=True,
+        method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-11, "maxiter": 5000},
+    )  # fmt: skip
+    return found.fun
+
+
+@every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=[False, True], with_prior=[False, True])
+def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monkeypatch):
+    monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
+    toy, problem = make(name)
+    prior = np.random.default_rng(5).normal(size=toy.pairs.d) if with_prior else np.zeros(1)
+    regularizer = Regularizer(LAM, problem.n_weights)
+    if with_prior:
+        regularizer.set_prior(toy.unflat(prior))
+    solver = LBFGS(memory=memory)
+    solution = solver.solve(problem, regularizer, tol=1e-9, max_iter=3000, n_jobs=n_jobs)
+    assert solution.status is Status.CONVERGED and solution.certified
+    optimum, history = optimum_of(toy, prior=prior), solution.history
+    value, slope = primal_of(toy, toy.flat(solution.w), prior=prior)
+    assert solution.primal == pytest.approx(value, abs=1e-12)
+    assert solution.gap <= slope @ slope / (2 * LAM) + 1e-14
+    assert solution.unit == pytest.approx(primal_of(toy, np.zeros(toy.pairs.d))[0], abs=1e-12)
+    assert (history["dual"] <= optimum + 1e-12).all()
+    assert (history["primal"] >= optimum - 1e-12).all()
+    assert (np.diff(history["primal"]) <= 1e-13).all() and (np.diff(history["dual"]) >= 0).all()
+    assert len(history["gap"]) == solution.n_iter
+    # one more for the objective at zero, and at a prior
+    n_sums = solution.n_iter + 1 + with_prior
+    assert solution.n_oracle_calls == n_sums * problem.n_blocks
+
+
+def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
+    toy, problem = make()
+    fit = begin(LBFGS(), problem, Regularizer(LAM, problem.n_weights))
+    assert fit.reach(1e-8) is Status.CONVERGED
+    point, n_iter = fit.save(), fit.n_iter
+    fit.change_lam(LAM / 3)
+    assert fit.reach(1e-8) is Status.CONVERGED
+    assert fit.certificate.primal == pytest.approx(optimum_of(toy, LAM / 3), abs=1e-7)
+    solver, regularizer = LBFGS(), Regularizer(LAM, problem.n_weights)
+    again = solver.solve(problem, regularizer, tol=1e-8, start=point)
+    assert again.n_iter == 0 < n_iter and again.gap <= 1e-8 * again.primal
+    with pytest.raises(ValueError, match="saved weights are none of this problem"):
+        point.restore(begin(solver, make("multiclass")[1], Regularizer(1.0, 12)).run)
+
+
+def test_ends_that_are_asked_for():
+    toy, problem = make(n=12)
+
+    def solve(stop=None, solver=None, **options):
+        regularizer = Regularizer(1e-4, problem.n_weights)
+        options = {"tol": 1e-12} | options
+        return (solver or LBFGS()).solve(problem, regularizer, stop=stop, **options)
+
+    seen = []
+    solution = solve(on_pass=lambda n_iter, weights: seen.append(weights()) or n_iter == 4)
+    assert solution.status is Status.CALLBACK and len(seen) == 4 == solution.n_iter
+    assert (solution.w == seen[-1]).all()
+    assert solve(max_iter=3).status is Status.MAX_ITER
+    short = solve(solver=LBFGS(max_time=1e-9))
+    assert short.status is Status.MAX_TIME and short.n_iter == 1
+    assert short.primal == pytest.approx(primal_of(toy, toy.flat(short.w), 1e-4)[0])
+    for moment in (1, 30, 31):
+        with PressedStop(moment) as stop:
+            pressed = solve(stop)
+        assert pressed.status is Status.INTERRUPTED and pressed.certified
+        assert pressed.primal == pytest.approx(primal_of(toy, toy.flat(pressed.w), 1e-4)[0])
+        assert pressed.n_iter < 30
+
+
+def test_what_it_does_not_take_is_named():
+    toy, problem = make()
+    box = BoxRegularizer(LAM, -np.ones(problem.n_weights), np.ones(problem.n_weights))
+    with pytest.raises(ValueError, match="LBFGS cannot solve problems with bounds"):
+        LBFGS().solve(problem, box)
+    with pytest.raises(ValueError, match="LBFGS needs a likelihood, which ChainStructure does not"):
+        LBFGS().solve(toy.problem, Regularizer(LAM, problem.n_weights))
+    assert LBFGS.takes_likelihood and not BCFW.takes_likelihood
+
+
+def test_steps_that_are_too_long_are_halved_at_least():
+    # of features so large that the first steps overshoot, and the direction is made anew
+    toy, problem = make(form="dense")
+    regularizer = Regularizer(1e-9, problem.n_weights)
+    solution = LBFGS(memory=2).solve(problem, regularizer, tol=1e-3, max_iter=4000)
+    assert np.isfinite(solution.primal) and (np.diff(solution.history["primal"]) <= 1e-13).all()

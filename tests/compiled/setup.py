@@ -41,6 +41,7 @@ extensions = [
 ]
 setup(
     name="sskit-probes",
+    long_description="Of tests only.",  # pyproject.toml leaves that of sskit to setup.py
     packages=[],
     ext_modules=cythonize(
         extensions,

@@ -189,7 +189,7 @@ cdef class Problem:
         return n_calls
 
     def fingerprint(self):
-        """Return the `Fingerprint` that problems of the same model and data share."""
+        """Return the `Fingerprint`, the same for problems of the same model and data."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
 
 

@@ -1,6 +1,10 @@
 """CRFsuite's files of labels and attributes, and attributes of the columns of CoNLL files."""
 
+from __future__ import annotations
+
 import re
+from os import PathLike
+from typing import IO, Any
 
 from sskit.datasets import read_text
 
@@ -8,7 +12,9 @@ _PART = re.compile(r"((?:[^\\:]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def load_attributes(path, *, encoding="utf-8"):
+def load_attributes(
+    path: str | PathLike[str] | IO[Any], *, encoding: str = "utf-8"
+) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
     r"""Read a file of labels and attributes, as CRFsuite's program takes them.
 
     A line is a token: its label, a tab, and its attributes, parted by tabs. An attribute may end
@@ -77,7 +83,7 @@ def load_attributes(path, *, encoding="utf-8"):
     return X, y
 
 
-def describe_columns(X):
+def describe_columns(X: list[list[dict[str, str]]]) -> list[list[dict[str, Any]]]:
     """Return attributes of the tokens of a CoNLL file: columns of neighbours, endings, shapes.
 
     For each column of a token its value, and those of the two tokens on either side; of the first

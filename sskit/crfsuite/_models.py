@@ -1,5 +1,8 @@
 """Fitted taggers as models of CRFsuite, and the other way round."""
 
+from __future__ import annotations
+
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,14 @@ from sskit.preprocessing import TokenVectorizer
 FORBIDDEN = -1e6  # the weight of what must not occur: its exponential is zero
 
 
-def save_crfsuite(tagger, path, *, start="sskit:start", end="sskit:end", separator=":"):
+def save_crfsuite(
+    tagger: SequenceTagger,
+    path: str | PathLike[str],
+    *,
+    start: str | None = "sskit:start",
+    end: str | None = "sskit:end",
+    separator: str = ":",
+) -> None:
     """Write a fitted tagger as a model of CRFsuite, for it and for what is built on it.
 
     CRFsuite has weights of attributes and of transitions, but none of first and last labels. Those
@@ -100,7 +110,7 @@ def save_crfsuite(tagger, path, *, start="sskit:start", end="sskit:end", separat
     Path(path).write_bytes(write_model(labels, names, features))
 
 
-def load_crfsuite(path):
+def load_crfsuite(path: str | PathLike[str]) -> SequenceTagger:
     """Read a model of CRFsuite as a fitted tagger.
 
     It predicts the same labels. `weights_frame` and `explain` show what the model has learned,

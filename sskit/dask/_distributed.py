@@ -175,7 +175,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
 
     def __sklearn_clone__(self):
         """Return an estimator that is not fitted, with the same client."""
-        cloned = super(Distributed, copy.copy(self)).__sklearn_clone__()
+        bare = copy.copy(self)
+        bare.client = None  # it cannot be copied
+        cloned = super(Distributed, bare).__sklearn_clone__()
         cloned.client = self.client
         return cloned
 

@@ -87,7 +87,7 @@ class TokenVectorizer(
         StrOptions({"float64", "float32"}),
         default=np.float64,
     )
-    separator: str = parameter("=", str)
+    separator: str = parameter(str, default="=")
 
     def fit(self, X: Samples, y: object = None) -> Self:
         """Find the features of tokens.

@@ -503,7 +503,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.state_blocks(self)
 
     def fingerprint(self):
-        """Return the `Fingerprint` that problems of the same model and data share."""
+        """Return the `Fingerprint`, the same for problems of the same model and data."""
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()

@@ -1,11 +1,15 @@
 """Predictions as lists of Python's own objects."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from sskit.inputs.ragged_array import RaggedArray
 
 
-def to_lists(y):
+def to_lists(y: Any) -> Any:
     """Return predictions as lists of Python's own strings and numbers.
 
     ``predict`` returns an array of arrays, which scikit-learn's tools need. Packages such as

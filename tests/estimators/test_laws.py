@@ -381,6 +381,7 @@ def chain_graph(x):
     return x, np.stack([np.arange(len(x) - 1), np.arange(1, len(x))], axis=1)
 
 
+@pytest.mark.filterwarnings("ignore:column 1 of X has")
 @pytest.mark.parametrize(
     ("make", "of"),
     [

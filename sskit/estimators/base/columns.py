@@ -20,7 +20,7 @@ from sskit.models.features import float64_blocks, is_mapped
 # A column with more than the first fraction of the squared norm of all leaves the others without
 # effect; with more than the second it may, which the objective tells: if more of it than the third
 # fraction is left after the fit.
-NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.9, 0.5
+NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.975, 0.5
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
@@ -422,7 +422,7 @@ def heavy_column(features, names):
     Returns
     -------
     heavy : HeavyColumn or None
-        None if no column has more than nine tenths, or there is no other.
+        None if no column has more than 97.5 %, or there is no other.
     """
     if not features or features[0].shape[1] < 2:
         return None

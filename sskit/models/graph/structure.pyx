@@ -326,7 +326,8 @@ cdef PairForm POTTS = PairForm(2, "potts")
 def cut_single(features, const int32_t[:, ::1] ends, edge_features, coef, pairs):
     """Return the best labelling of one graph with two states and Potts potentials.
 
-    This is the most frequent request: a map, a structure and a request take longer to make than the cut.
+    This is the most frequent request: a map, a structure and a request take longer to make than
+    the cut.
 
     Parameters
     ----------

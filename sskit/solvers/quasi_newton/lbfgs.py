@@ -1,9 +1,11 @@
 """Limited-memory BFGS (Liu, Nocedal 1989) on the regularised likelihood, with a certificate."""
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -14,6 +16,10 @@ from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.quasi_newton.sums import inner, record, regularize, take_step, turn
+
+if TYPE_CHECKING:
+    from sskit.core.problem import Problem
+    from sskit.core.regularizer import Regularizer
 
 # From so many weights on the last steps are kept in single precision: the direction need not be
 # exact, and they take most of the memory and much of the time.
@@ -78,7 +84,7 @@ class LBFGS(Solver):
             return {}
         return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
 
-    def make_pool(self, problem, n_jobs, stop):
+    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> Any:
         """Return what evaluates all blocks at one w.
 
         Parameters
@@ -105,7 +111,14 @@ class LBFGS(Solver):
             raise ValueError(f"LBFGS needs a likelihood, which {problem.name} does not have")
         return pool
 
-    def start(self, problem, regularizer, random_state, gaps=None, pool=None):
+    def start(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        random_state: np.random.RandomState,
+        gaps: np.ndarray | None = None,
+        pool: Any = None,
+    ) -> LBFGSRun:
         """Return the state of a new run.
 
         Parameters

@@ -96,7 +96,7 @@ def test_ends_that_are_asked_for():
     short = solve(solver=LBFGS(max_time=1e-9))
     assert short.status is Status.MAX_TIME and short.n_iter == 1
     assert short.primal == pytest.approx(primal_of(toy, toy.flat(short.w), 1e-4)[0])
-    for moment in (1, 30, 31):
+    for moment in (1, 8, 9):
         with PressedStop(moment) as stop:
             pressed = solve(stop)
         assert pressed.status is Status.INTERRUPTED and pressed.certified

@@ -95,9 +95,10 @@ class Columns:
         if self.rank is None or not sp.issparse(X):
             return X
         # rows are sorted again, for norms and products of rows
-        renumbered = sp.csr_array((X.data.copy(), self.rank[X.indices], X.indptr), shape=X.shape)
-        renumbered.sort_indices()
-        return renumbered
+        data = X.data.copy() if self.factor is None else X.data  # scaled ones are a copy
+        rows = sp.csr_array((data, self.rank[X.indices], X.indptr), shape=X.shape)
+        rows.sort_indices()
+        return rows
 
     def _scaled(self, X):
         """Return a copy of a matrix with its columns centred and scaled."""
@@ -136,7 +137,7 @@ class Columns:
 
     def to_user(self, layout, w):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
-        w = self._renumbered(layout, w, self.rank)
+        w = renumbered(layout, w, self.rank)
         blocks = layout.split(w)
         if self.factor is not None:
             blocks["coef"] *= self.factor
@@ -152,18 +153,7 @@ class Columns:
             blocks["intercept"] += blocks["coef"] @ self.shift
         if self.factor is not None:
             blocks["coef"] /= self.factor
-        return w if self.rank is None else self._renumbered(layout, w, np.argsort(self.rank))
-
-    def _renumbered(self, layout, w, order):
-        """Return a copy of flat weights, those of features in an order."""
-        renumbered = np.array(w)
-        if order is not None:
-            pairs = zip(layout.of_features(w), layout.of_features(renumbered), strict=True)
-            for old, new in pairs:  # no third copy of what may be most of the memory
-                for first in range(0, len(order), COLUMNS_AT_ONCE):
-                    part = slice(first, first + COLUMNS_AT_ONCE)
-                    new[:, part] = old[:, order[part]]
-        return renumbered
+        return w if self.rank is None else renumbered(layout, w, np.argsort(self.rank))
 
     def box(self, layout, lower, upper):
         """Return bounds of the weights of scaled features.
@@ -180,7 +170,19 @@ class Columns:
             lower, upper = lower / unit, upper / unit
         box = np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
         order = None if self.rank is None else np.argsort(self.rank)
-        return tuple(self._renumbered(layout, bound, order) for bound in box)
+        return tuple(renumbered(layout, bound, order) for bound in box)
+
+
+def renumbered(layout, w, order):
+    """Return a copy of flat weights, those of features in an order."""
+    out = np.array(w)
+    if order is not None:
+        pairs = zip(layout.of_features(w), layout.of_features(out), strict=True)
+        for old, new in pairs:  # no third copy of what may be most of the memory
+            for first in range(0, len(order), COLUMNS_AT_ONCE):
+                part = slice(first, first + COLUMNS_AT_ONCE)
+                new[:, part] = old[:, order[part]]
+    return out
 
 
 def _mapped_room(dtype, shape):

@@ -73,7 +73,7 @@ def scaling(columns):
     Returns
     -------
     phrase : str
-        Such as "13 columns scaled, 12 of them centred (at least half of each stored)".
+        Such as "13 columns scaled, 12 of them centred".
     """
     if columns is None or columns.factor is None:
         return "columns as they are (sparse rows of equal norms)"

@@ -40,7 +40,7 @@ cdef class LogLoss(Task):
     cdef const double* w
     cdef double* gradient
     cdef Py_ssize_t first, stop_block        # the portion
-    cdef bint adds, squares
+    cdef bint adds
 
     cdef int expect(
         self, Py_ssize_t i, Py_ssize_t worker, FeatureMap map, Structure structure

@@ -15,7 +15,7 @@ from sskit.core.stop import CutShort
 cdef extern from "expectations.hpp" namespace "sskit":
     void add_feature_range(
         const Rows* rows, Py_ssize_t first, Py_ssize_t count, double step, const double* direction,
-        Py_ssize_t n_columns, Py_ssize_t low, Py_ssize_t high, int squares, double* weights
+        Py_ssize_t n_columns, Py_ssize_t low, Py_ssize_t high, double* weights
     ) noexcept nogil
     void add_marked(
         const Rows* rows, Py_ssize_t first, Py_ssize_t count, double step, const double* direction,
@@ -24,7 +24,7 @@ cdef extern from "expectations.hpp" namespace "sskit":
 
     void add_edge_range(
         const Rows* rows, Py_ssize_t t, double step, const double* table, Py_ssize_t n_rows,
-        Py_ssize_t n_columns, Py_ssize_t stride, Py_ssize_t low, Py_ssize_t high, int squares,
+        Py_ssize_t n_columns, Py_ssize_t stride, Py_ssize_t low, Py_ssize_t high,
         double* weights
     ) noexcept nogil
 
@@ -150,7 +150,7 @@ cdef class LogLoss(Task):
         """Return -log p of the truth of each block, by the last pass, shape (n_blocks,)."""
         return np.asarray(self.loss)
 
-    def evaluate(self, const double[::1] w, double[::1] gradient, bint curvature=False):
+    def evaluate(self, const double[::1] w, double[::1] gradient):
         """Return the mean loss at w, and add its gradient.
 
         Parameters
@@ -159,9 +159,6 @@ cdef class LogLoss(Task):
             Padded weights.
         gradient : ndarray of shape (n_weights + LANES,)
             What the gradient is added to.
-        curvature : bool, default=False
-            Whether to add, in place of the gradient, estimates of the diagonal of its derivative:
-            for features of nodes the sums of x^2 p (1 - p), for others the expected counts.
 
         Returns
         -------
@@ -176,7 +173,7 @@ cdef class LogLoss(Task):
         cdef Py_ssize_t k, n_parts = len(self.node_bound) - 1
         self.problem.check_weights(w.shape[0], "w")
         self.problem.check_weights(gradient.shape[0], "gradient")
-        self.w, self.gradient, self.squares = &w[0], &gradient[0], curvature
+        self.w, self.gradient = &w[0], &gradient[0]
         for k in range(self.n_workers):
             self.map.common_scores(self.w, &self.theta[k, 0])
             (<Structure>self.structure_of[k]).prepare_marginals(self.theta[k])
@@ -235,10 +232,6 @@ cdef class LogLoss(Task):
             return 0
         map.own_scores(i, self.w, theta)
         self.loss[i] = structure.marginals(&b, own + map.node_base, own)
-        if self.squares:
-            for k in range(map.node_base, end):
-                own[k] *= 1.0 - own[k]
-            return 0
         if self.loss[i] == -INFINITY:
             self.loss[i] = INFINITY
             return 0
@@ -260,7 +253,7 @@ cdef class LogLoss(Task):
         cdef Py_ssize_t low = self.edge_bound[part], high = self.edge_bound[part + 1]
         add_feature_range(
             &map.rows, first, count, step, own + map.node_base, map.n_columns,
-            self.node_bound[part], self.node_bound[part + 1], self.squares, out
+            self.node_bound[part], self.node_bound[part + 1], out
         )
         own += map.edge_base(i)
         if map.edge_pairs:
@@ -268,7 +261,7 @@ cdef class LogLoss(Task):
         for e in range(map.n_edges(i) if high > low else 0):
             add_edge_range(
                 &map.edge_rows, map.edges[i] + e, step, own + e * map.edge_stride, n_rows, columns,
-                stride, low, high, self.squares, out + map.edge_weights
+                stride, low, high, out + map.edge_weights
             )
         if part:
             return

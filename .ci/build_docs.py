@@ -33,7 +33,8 @@ def main(wheel, out, *options):
         subprocess.run([*install, f"{Path(wheel).resolve()}[{extras}]"], check=True)
         # the script, for `python -m sphinx` would import the package of the checkout
         command = [bin_ / "sphinx-build", "-W", "--keep-going", "-b", "html", *options]
-        return subprocess.run([*command, ROOT / "doc", out], cwd=folder).returncode
+        pages = Path(out).resolve()  # the command runs in another folder
+        return subprocess.run([*command, ROOT / "doc", pages], cwd=folder).returncode
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import importlib.abc
 import importlib.util
 import os
 import signal
+import subprocess
 import sys
 import threading
 import traceback
@@ -14,6 +15,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # other: without this the suite takes half as long again. Set before NumPy comes in.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Of a build without the lock: modules that need it switch it on, and warn in every process.
+os.environ.setdefault("PYTHON_GIL", "1")
+
 import pytest
 from hypothesis import settings
 
@@ -23,6 +27,21 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says nothing on a busy machine; other runs have other examples.
 settings.register_profile("sskit", deadline=None, max_examples=40)
 settings.load_profile("sskit")
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Return how this interpreter is run, in a folder of the test.
+
+    Not in the checkout, which need not be compiled for this Python: its package would come before
+    the one that is installed.
+    """
+
+    def run(*arguments):
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+
+    return run
 
 
 @pytest.fixture

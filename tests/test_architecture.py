@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import sskit
+
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10
@@ -314,8 +316,9 @@ def test_the_package_keeps_to_the_table_which_allows_no_more():
 @pytest.fixture
 def without_outer(tmp_path):
     """Return how Python is called where the outer packages are not."""
-    for path in sources(PACKAGE, ".py", ".so", ".pyd", ".hpp", ".pxd"):
-        name = path.relative_to(PACKAGE)
+    installed = Path(sskit.__file__).parent  # the checkout need not be compiled for this Python
+    for path in sources(installed, ".py", ".so", ".pyd", ".hpp", ".pxd"):
+        name = path.relative_to(installed)
         if name.with_suffix("").parts[0] not in OUTER:
             (tmp_path / "sskit" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "sskit" / name).symlink_to(path)

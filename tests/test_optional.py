@@ -1,6 +1,5 @@
 """Where an optional package is missing, the error has the line that installs it."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -46,9 +45,8 @@ def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
         assert f'pip install "sskit-learn[{EXTRAS[package]}]"' in str(caught.value)
 
 
-def test_dask_is_named_when_its_module_is_imported():
-    code = "import sys; sys.modules['dask'] = None; import sskit.dask"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+def test_dask_is_named_when_its_module_is_imported(run_python):
+    run = run_python("-c", "import sys; sys.modules['dask'] = None; import sskit.dask")
     assert "needs dask, which is not installed" in run.stderr
     assert 'pip install "sskit-learn[dask]"' in run.stderr
 

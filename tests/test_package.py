@@ -91,9 +91,8 @@ def test_only_cuts_need_maxflow():
     assert unchanged and fits
 
 
-def test_what_a_bug_report_prints():
-    command = [sys.executable, "-m", "sskit"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_what_a_bug_report_prints(run_python):
+    said = run_python("-m", "sskit").stdout
     for found in (f"sskit-learn           {sskit.__version__}", "numpy ", "pymaxflow", "simd"):
         assert found in said
     assert "sphinx" not in said

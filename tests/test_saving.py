@@ -170,11 +170,10 @@ assert set(sys.modules) == before, set(sys.modules) - before
 
 
 @pytest.mark.parametrize("name", ["tagger, rbf", "graphs", "graphs, expansions"])
-def test_no_request_imports_a_module(name, tmp_path):
+def test_no_request_imports_a_module(name, run_python, tmp_path):
     model, X, _ = fitted(name)
     (tmp_path / "model.pickle").write_bytes(pickle.dumps((model, X[:1])))
-    command = [sys.executable, "-c", LATER, str(tmp_path / "model.pickle")]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    run = run_python("-c", LATER, str(tmp_path / "model.pickle"))
     assert run.returncode == 0, run.stderr[-3000:]
 
 

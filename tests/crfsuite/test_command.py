@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -87,14 +85,13 @@ def test_addresses_are_learned_by_the_columns_alone(tmp_path, monkeypatch, capsy
     assert describe_columns([[], X[0][:1]])[0] == []
 
 
-def test_help_and_files_that_are_not_trusted(tmp_path, capsys):
+def test_help_and_files_that_are_not_trusted(run_python, tmp_path, capsys):
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
     from skops import io
 
-    command = [sys.executable, "-m", "sskit", "tag", "--help"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    said = run_python("-m", "sskit", "tag", "--help").stdout
     assert "python -m sskit learn train.conll -m model.skops" in said
     path = tmp_path / "m.skops"
     io.dump(make_pipeline(FunctionTransformer(describe_columns), LogisticRegression()), path)

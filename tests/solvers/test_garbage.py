@@ -1,8 +1,5 @@
 """Objects that own memory are freed where the garbage collector finds them in a cycle."""
 
-import subprocess
-import sys
-
 SCRIPT = """
 import gc, sys
 import numpy as np
@@ -41,10 +38,7 @@ for name, make in made.items():
 """
 
 
-def test_cycles_are_freed(request, tmp_path):
-    command = [sys.executable, "-c", SCRIPT, str(request.config.rootpath / "tests")]
-    # not in the checkout, which may be compiled for another Python
-    options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 100}
-    done = subprocess.run(command, **options)
+def test_cycles_are_freed(request, run_python):
+    done = run_python("-c", SCRIPT, str(request.config.rootpath / "tests"))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.split() == ["factors", "labels", "dual", "pool"]

@@ -28,19 +28,22 @@ from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.explanation.columns import as_fitted
+from sskit.estimators.segments import SegmentTagger, segments_of
 from sskit.estimators.tree import TreeTagger
+from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_labels
-from sskit.inputs.ragged_array import locate, object_array
+from sskit.inputs.ragged_array import locate, make_offsets, object_array
 from sskit.inputs.trees import check_trees
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
+from sskit.models.calibration.segments import SegmentScores, SegmentTarget
 
 if TYPE_CHECKING:
     from sskit.inputs.token_vectorizer import TokenVectorizer
 
-TAGGERS = (SequenceTagger, TreeTagger)
+TAGGERS = (SequenceTagger, TreeTagger, SegmentTagger)
 
 
 class FittedCalibration:
@@ -63,34 +66,35 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
 
     .. math:: p(y \mid x) = \exp G(x, y) / Z(x) ,
 
-    where G are the scores F(x, y) of a fitted :class:`SequenceTagger` or :class:`TreeTagger`
-    after a calibration: one factor of all scores, or more parameters, that make the labels of
-    held-out data most likely. All probabilities are exact sums over all labellings, found by the
-    sum-product algorithm in about the time of one or two predictions.
+    where G are the scores F(x, y) of a fitted :class:`SequenceTagger`, :class:`SegmentTagger` or
+    :class:`TreeTagger` after a calibration: one factor of all scores, or more parameters, that make
+    the labels of held-out data most likely. All probabilities are exact sums over all labellings,
+    found by the sum-product algorithm in about the time of one or two predictions.
 
     Parameters
     ----------
     estimator : estimator
-        A SequenceTagger or TreeTagger, with any `order`, features of edges and hidden states of
-        labels; or a pipeline, a search, an :class:`EarlyStopping` or a :class:`RegularizationPath`
-        (with ``cv``) that ends in one.
+        A SequenceTagger, SegmentTagger or TreeTagger, with any `order`, features of edges, features
+        of segments and hidden states of labels; or a pipeline, a search, an :class:`EarlyStopping`
+        or a :class:`RegularizationPath` (with ``cv``) that ends in one.
     method : {"matrix", "temperature", "likelihood"}, default="matrix"
-        Parameters of the calibration. "temperature" has one, the factor 1/T of all scores.
-        "matrix" multiplies the scores of all labels of a node by a matrix, with a bias for each
-        label, and adds a table to the scores of pairs of neighbours; a normal prior keeps it near
-        "temperature" if there are few held-out data. "likelihood" has none: the tagger itself is
-        trained by the likelihood, with ``surrogate="log"``, on all data; a fitted one must have
-        been.
+        Parameters of the calibration. "temperature" has one, the factor 1/T of all scores. "matrix"
+        multiplies the scores of all labels of a node by a matrix, with a bias for each label, and
+        adds a table to the scores of pairs of neighbours; a normal prior keeps it near
+        "temperature" if there are few held-out data; of segments it is the same as "temperature".
+        "likelihood" has none: the tagger itself is trained by the likelihood, with
+        ``surrogate="log"``, on all data; a fitted one must have been.
     cv : int, cross-validation splitter, iterable or "prefit", default=3
         How the data are split. The calibration is fitted to held-out data of the splits, and used
         with a model of all data. With "prefit", or in a :class:`~sklearn.frozen.FrozenEstimator`,
         the estimator is fitted already, and `fit` takes held-out data.
-    risk : {"labelling", "tokens"}, default=None
+    risk : {"labelling", "tokens", "segments"}, default=None
         What `predict` minimises: the probability of any error in a sequence, by the most probable
-        labelling, or the expected number of wrong tokens, by the most probable label of each. None
-        returns the best labelling of the model, without a calibration. Can be set on a fitted
-        estimator. With hidden states "labelling" raises an error, because the most probable
-        labelling is NP-hard to find.
+        labelling; the expected number of wrong tokens, by the most probable label of each; or, only
+        with a SegmentTagger, for which "tokens" makes no sense, the expected number of segments
+        that are wrong or missed. None returns the best labelling of the model, without a
+        calibration. Can be set on a fitted estimator. With hidden states "labelling" raises an
+        error, because the most probable labelling is NP-hard to find.
     scheme : str, default=None
         The scheme of spans in labels, see :func:`sskit.metrics.spans`; None means that of the
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
@@ -156,8 +160,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         StrOptions(set(METHODS)), default="matrix"
     )
     cv: Folds | Literal["prefit"] = parameter("cv_object", StrOptions({"prefit"}), default=3)
-    risk: Literal["labelling", "tokens"] | None = parameter(
-        StrOptions({"labelling", "tokens"}), None, default=None
+    risk: Literal["labelling", "tokens", "segments"] | None = parameter(
+        StrOptions({"labelling", "tokens", "segments"}), None, default=None
     )
     scheme: Scheme | None = parameter(StrOptions(set(SCHEMES)), None, default=None)
     n_jobs: int | None = parameter(numbers.Integral, None, default=None)
@@ -202,7 +206,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         kinds = {len(part.scores.tables) for part in parts}
         if len(kinds) > 1:
             raise ValueError("the training parts of the splits have different kinds of edges")
-        calibration, value = fit_calibration(self.method, parts, len(classes), kinds.pop())
+        method = self.method
+        if method == "matrix" and isinstance(inner_tagger(model), SegmentTagger):
+            method = "temperature"
+        calibration, value = fit_calibration(method, parts, len(classes), kinds.pop())
         fitted = {
             "estimator_": model,
             "calibration_": calibration._asdict(),
@@ -231,15 +238,25 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
 
     def _held_out(self, model, X, y, weight, classes):
         """Return the `Target` of data that a model has not seen."""
-        scores = scores_of(model, X, classes)
+        scores, n = scores_of(model, X, classes), _num_samples(X)
+        weight = np.ones(n) if weight is None else weight
+        if isinstance(scores, SegmentScores):
+            codes, able = inner_tagger(model)._codes(y, scores.offsets)
+            return SegmentTarget(scores, codes, np.where(able, weight, 0.0))
         possible = possible_labels(y, scores, classes, inner_tagger(model).ignore_label)
         # what this model cannot predict does not count
         possible[~possible[:, scores.owner].any(axis=1)] = True
-        n = len(scores.offsets) - 1
-        return Target(scores, possible, np.ones(n) if weight is None else weight)
+        return Target(scores, possible, weight)
 
     def _check_risk(self, tagger):
-        """Raise ValueError if the most probable labelling of hidden states is to be found."""
+        """Raise ValueError unless the labels of the least risk of a tagger can be found."""
+        of_segments = isinstance(tagger, SegmentTagger)
+        if self.risk == ("tokens" if of_segments else "segments"):
+            raise ValueError(
+                f"risk={self.risk!r} is not for a {type(tagger).__name__}: "
+                + ("labels of tokens are no segments; use 'segments'" if of_segments else
+                   "its labels are those of tokens; use 'tokens', or a SegmentTagger")
+            )  # fmt: skip
         if self.risk == "labelling":
             states = {"states": "hidden states"} if hasattr(tagger, "n_states_") else {}
             check_combinations(tagger, labelling="risk='labelling'", **states)
@@ -320,7 +337,11 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is an ndarray of shape (T_i,) of labels.
         """
         scores, calibration, possible, _, marginals = self._infer(X, known)
-        self._check_risk(inner_tagger(self.estimator_))
+        tagger = inner_tagger(self.estimator_)
+        self._check_risk(tagger)
+        if isinstance(scores, SegmentScores):
+            codes = self._segmentations(scores, calibration, possible)
+            return tagger._answers(codes, scores.offsets)
         if self.risk == "tokens":
             labels = scores.by_label(marginals).argmax(axis=1)
         else:
@@ -328,6 +349,13 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
                 calibration = Calibration.scaled(1.0, len(self.classes_), len(scores.tables))
             labels = scores.owner[scores.decoder(calibration, possible, self.n_jobs).best()]
         return split(self.classes_[labels], scores.offsets)
+
+    def _segmentations(self, scores, calibration, possible):
+        """Return the segmentations of the least risk, as labellings."""
+        if self.risk != "segments":  # one factor of all scores changes no best one
+            return scores.decoder(calibration, possible, self.n_jobs).best()
+        outside = inner_tagger(self.estimator_).outside_
+        return scores.least_risk(calibration, possible, outside)
 
     def confidence(self, X: Samples, y: Samples) -> np.ndarray:
         """Return the probability of labellings, or of their known parts.
@@ -346,6 +374,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             The probability of all labellings that agree with it.
         """
         scores, calibration, _, log_z, _ = self._infer(X)
+        if isinstance(scores, SegmentScores):
+            codes, able = inner_tagger(self.estimator_)._codes(y, scores.offsets)
+            found = np.minimum(scores.code_scores(calibration, codes) - log_z, 0.0)
+            return np.where(able, np.exp(found), 0.0)
         possible = check_known(y, np.diff(scores.offsets), self.classes_, "y")
         agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
         return np.exp(np.minimum(agreeing - log_z, 0.0))
@@ -371,6 +403,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             that exactly this span occurs), in reading order.
         """
         scores, calibration, possible, *_ = self._infer(X, known)
+        if isinstance(scores, SegmentScores):
+            return self._segment_confidence(scores, calibration, possible, y)
         if scores.forest is not None:
             raise ValueError("spans are those of sequences: trees have none")
         y, offsets = self.predict(X, known) if y is None else y, scores.offsets
@@ -397,6 +431,29 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
                     inside = opens[own][:, None] & goes_on[own]
                     steps[name] = find_steps(*inferred, own, inside)
                 out[i].append((name, a, b, min(steps[name].probability(a, b), 1.0)))
+        return object_array(out)
+
+    def _segment_confidence(self, scores, calibration, possible, y):
+        """Return the segments of y, or of `predict`, with the probability of each."""
+        tagger, offsets = inner_tagger(self.estimator_), scores.offsets
+        if y is None:
+            codes = self._segmentations(scores, calibration, possible)
+            spans = tagger._segments(codes, offsets)
+        else:
+            true = check_segmentations(y, np.diff(offsets), tagger.scheme, tagger.outside)
+            labels = true.classes.tolist()
+            outside = labels.index(tagger.outside) if tagger.outside in labels else -1
+            spans = segments_of(true.codes, offsets, labels, outside)
+        place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
+        out = []
+        for some, fractions in zip(spans, scores.fractions(calibration, possible), strict=True):
+            found = []
+            for start, stop, label in some:
+                k, d = place.get(label, -1), stop - start - 1
+                can = k >= 0 and d < fractions.shape[1]
+                p = min(float(fractions[start, d, k]), 1.0) if can else 0.0
+                found.append((label, start, stop, p))
+            out.append(found)
         return object_array(out)
 
     def sample(
@@ -428,6 +485,11 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         scores, calibration, possible, *_ = self._infer(X, known)
         uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
         states = scores.decoder(calibration, possible, self.n_jobs).sample(uniform)
+        if isinstance(scores, SegmentScores):
+            several = inner_tagger(self.estimator_)._several
+            return object_array(
+                [several(codes) for codes in np.split(states, scores.offsets[1:-1], axis=1)]
+            )
         columns = np.split(self.classes_[scores.owner[states]], scores.offsets[1:-1], axis=1)
         return object_array([np.ascontiguousarray(some) for some in columns])
 
@@ -449,6 +511,12 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         score : float
             Between 0 and 1.
         """
+        tagger = inner_tagger(self.estimator_) if hasattr(self, "estimator_") else None
+        if isinstance(tagger, SegmentTagger):
+            scores, calibration, possible, *_ = self._infer(X)
+            self._check_risk(tagger)
+            codes = self._segmentations(scores, calibration, possible)
+            return tagger._f1(y, codes, scores.offsets, sample_weight)
         predicted = self.predict(X)
         ignored = inner_tagger(self.estimator_).ignore_label
         return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
@@ -490,9 +558,9 @@ def check_tagger(estimator, prefit):
     if not isinstance(step, TAGGERS):
         got = f"the class {step.__name__}" if isinstance(step, type) else name
         raise TypeError(
-            "estimator must be a SequenceTagger, a TreeTagger, or a pipeline or search that ends "
-            f"in one, got {got}; for graphs with cycles and sets of labels with scores of pairs "
-            "the sum over all labellings has no efficient algorithm"
+            "estimator must be a SequenceTagger, a SegmentTagger, a TreeTagger, or a pipeline or "
+            f"search that ends in one, got {got}; for graphs with cycles and sets of labels with "
+            "scores of pairs the sum over all labellings has no efficient algorithm"
         )
 
 
@@ -536,6 +604,12 @@ def scores_of(estimator, X, classes):
     scores : Scores
     """
     *_, (tagger, X) = unwrap(estimator, X)
+    if isinstance(tagger, SegmentTagger):
+        stacked, lengths, *bound = tagger._fitted_data(X)
+        owner = np.searchsorted(classes, tagger.classes_)
+        return SegmentScores(
+            bound[0], stacked, make_offsets(lengths), *bound[1:], owner, len(classes)
+        )
     X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
     decoder, offsets = tagger._decoder(X)
     offsets = np.asarray(offsets, dtype=np.int64)

@@ -69,7 +69,7 @@ models/chain: core inputs models models/kernel oracles/chain
 models/graph: core inputs models oracles/graph oracles/tree
 models/segments: core models oracles/segments
 models/tree: models models/graph
-models/calibration: models models/chain models/graph oracles/chain
+models/calibration: models models/chain models/graph oracles/chain oracles/segments
 models/parts: models oracles/parts
 models/rankings: models oracles/rankings
 models/label_sets: core inputs models oracles/graph oracles/label_sets
@@ -106,8 +106,8 @@ estimators/label_sets: estimators/base estimators/explanation inputs models/labe
 estimators/rankings: estimators/base estimators/explanation inputs models/rankings
   oracles/rankings solvers
 estimators/path: core estimators/base inputs solvers/common solvers/path
-calibration: estimators/base estimators/chain estimators/explanation estimators/tree inputs
-  metrics models/calibration
+calibration: estimators/base estimators/chain estimators/explanation estimators/segments
+  estimators/tree inputs inputs/chains metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators preprocessing
 dask: core estimators/base estimators/completion solvers/common solvers/distributed

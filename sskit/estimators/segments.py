@@ -18,6 +18,7 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.combinations import is_likelihood
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -32,12 +33,13 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
+from sskit.estimators.base.weights import LIKELIHOOD, LIKELIHOOD_RULE, scaled_lam
 from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, object_array
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, object_array
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table, counted_weight
-from sskit.models.chain.model import default_lam, token_scale
+from sskit.models.chain.model import token_scale
 from sskit.models.segments.model import SegmentModel
 
 if TYPE_CHECKING:
@@ -155,11 +157,19 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
         objects have the options of the search. Here searches bisect.
+    surrogate : {"hinge", "log"}, default="hinge"
+        What stands for the loss: the hinge, or the negative logarithm of the probability of the
+        true segments, :math:`\log \sum_y \exp F(x_i, y) - F(x_i, y_i)`, which makes the model a
+        semi-Markov conditional random field: its probabilities need no calibration, see
+        "likelihood" of :class:`CalibratedTagger`. There are no losses of labels then: `loss`,
+        `class_weight`, `steps`, `sampling` and `cache` stay at their defaults; and None for `lam`
+        means R^2 / (20 n). Not with bounds.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
         ("subgradient"), cutting planes ("cutting_plane"), or an object of `sskit.solvers`, which
-        has further options. "gdmm" and "soft_bcfw" do not work.
+        has further options. "gdmm" and "soft_bcfw" do not work. With ``surrogate="log"``
+        limited-memory BFGS ("lbfgs").
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -319,6 +329,7 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
         StrOptions(set(LOSSES)), "array-like", dict, default="segments"
     )
+    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
@@ -395,7 +406,10 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
             shared["segment_features_"] = self.segment_features
         shared |= columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        return TrainingTask(problem, default_lam(summary.scale), to_attributes)
+        if is_likelihood(self):
+            lam = scaled_lam(summary, LIKELIHOOD)
+            return TrainingTask(problem, lam, to_attributes, rule=LIKELIHOOD_RULE)
+        return TrainingTask(problem, scaled_lam(summary), to_attributes)
 
     def _losses(self, codes, lengths, labels):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -531,7 +545,11 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
             Between 0 and 1; 0 where there are no segments at all.
         """
         decoder, offsets = self._decoder(X)
-        predicted = self._segments(decoder.best(), offsets)
+        return self._f1(y, decoder.best(), offsets, sample_weight)
+
+    def _f1(self, y, codes, offsets, sample_weight):
+        """Return the F1 score of segments, given labellings of all sequences."""
+        predicted = self._segments(codes, offsets)
         true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
         labels = true.classes.tolist()
         outside = labels.index(self.outside) if self.outside in labels else -1
@@ -563,15 +581,54 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         answers = self._answers(codes.ravel(), offsets)
         return np.stack(answers) if self.form_ == "tags" else answers
 
+    def _codes(self, y, offsets):
+        """Return true segmentations as labellings (N,), and which the fitted model can have (n,).
+
+        Of the others the labellings have no meaning.
+        """
+        classes, codes, _ = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        places = np.array([place.get(label, -1) for label in classes.tolist()], dtype=np.int32)
+        kinds = places[codes >> 1]
+        starts = np.flatnonzero(codes & 1)
+        sizes = np.diff(np.append(starts, len(codes)))
+        wrong = (kinds[starts] < 0) | (sizes > self.max_length_[kinds[starts]])
+        sequence = np.searchsorted(offsets, starts, side="right") - 1
+        able = np.bincount(sequence[wrong], minlength=len(offsets) - 1) == 0
+        return (2 * np.maximum(kinds, 0) + (codes & 1)).astype(np.int32), able
+
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
+        stacked, lengths, *bound = self._fitted_data(X)
+        possible, offsets = check_known(known, lengths, self.classes_), make_offsets(lengths)
+        model, blocks, limits, whole = bound
+        decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
+        check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
+        return decoder, offsets
+
+    def _fitted_data(self, X):
+        """Return checked sequences, and what the fitted model binds to them.
+
+        Returns
+        -------
+        stacked : RaggedArray
+            Those that are not empty.
+        lengths : ndarray of shape (n,)
+            Numbers of tokens of all.
+        model : SegmentModel
+        blocks : dict of ndarray
+            Weights by the names of its layout.
+        limits : ndarray of shape (n_classes,)
+            Length of the longest segment of each label, here.
+        whole : ndarray or None
+            Features of whole segments.
+        """
         check_fitted(self)
         n_features, name = check_count(self, "n_features_in_"), type(self).__name__
         X = as_fitted(self, X)
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
         model, whole, offsets = self._fitted_model(n_features), None, stacked.offsets
-        possible = check_known(known, stacked.lengths, self.classes_)
-        filled = np.flatnonzero(stacked.lengths)
+        sizes, filled = stacked.lengths, np.flatnonzero(stacked.lengths)
         if len(offsets) > 2 or not offsets[-1]:
             stacked = RaggedArray(stacked.values, np.unique(offsets))
         # none is longer than the sequences, but labels of more than one token stay such labels
@@ -580,9 +637,7 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         if "segment_coef" in blocks:
             given = self.segment_features_, stacked, int(limits.max())
             whole = whole_features(*given, blocks["segment_coef"].shape[1], filled)
-        decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
-        check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
-        return decoder, offsets
+        return stacked, sizes, model, blocks, limits, whole
 
     def _fitted_model(self, n_features):
         """Return the model of the fitted attributes, or raise ValueError if they do not fit."""

@@ -18,7 +18,7 @@ from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
-from sskit.estimators.base.weights import scaled_lam
+from sskit.estimators.base.weights import LIKELIHOOD, LIKELIHOOD_RULE, scaled_lam
 from sskit.estimators.completion.labels import read_labels, training_costs
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
@@ -32,11 +32,6 @@ from sskit.estimators.online import step, takes_steps
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
-
-# The default lam of the likelihood, as a factor of R^2 / n: with 2,000 sequences of chunks, parts
-# of speech and addresses the log-loss is at most 1.2 % above that of the best factor; with 0.1 and
-# 0.03 it is up to 7 % and 2.5 % above.
-LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -28,6 +28,12 @@ def check_entries_by_label(estimator):
                 raise ValueError(f"{name}[{label!r}] is {value!r:.80}, expected {expected}")
 
 
+# The default lam of the likelihood, as a factor of R^2 / n: with 2,000 sequences of chunks, parts
+# of speech and addresses the log-loss is at most 1.2 % above that of the best factor; with 0.1 and
+# 0.03 it is up to 7 % and 2.5 % above.
+LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
+
+
 def default_lam(summary):
     """Return 1 / sum of the sample weights, 1 / n without."""
     return 1.0 / summary.weights.total

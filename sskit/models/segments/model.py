@@ -120,7 +120,7 @@ class SegmentModel:
         loss = NodeLoss(codes, costs, 2 * n_states, table)
         return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
-    def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None):
+    def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
         """Bind sequences to the weights that are to cut them, which are not checked.
 
         Parameters
@@ -137,6 +137,8 @@ class SegmentModel:
             States that are possible at each token; None means all.
         n_jobs : int, default=None
             Number of threads.
+        factor : float, default=1.0
+            What all weights are multiplied by.
 
         Returns
         -------
@@ -148,6 +150,8 @@ class SegmentModel:
         rows, coefs, n_states = FeatureRows(stacked.values), self.layout.coefs, len(limits)
         table = np.concatenate([np.ravel(blocks[name]) for name in blocks if name not in coefs])
         weights = gather(rows, [blocks[name] for name in coefs], [table])
+        if factor != 1.0:
+            weights = factor * weights
         n_columns = n_states * len(coefs)
         feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
         given = feature_map, limits, self.has_lengths

@@ -6,6 +6,7 @@ from sskit.models.features import value_digests
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
 
 from sskit.core.lanes cimport padded
 from sskit.models.feature_map cimport FeatureMap
@@ -65,6 +66,9 @@ cdef class SegmentStructure(Structure):
     cdef int32_t[::1] bonus_state            # (longest,)
     cdef int32_t[::1] bonus_length
     cdef double[::1] bonus
+    cdef SegmentPotentials summed            # of the block of the last sum
+    cdef double[::1] fractions               # (longest, max_length, K) probabilities of segments
+    cdef int32_t[::1] no_code                # (longest,) shares no part with any labelling
 
     def __cinit__(self, FeatureMap map, const int32_t[::1] limits, bint has_lengths,
                   false_cost=None, whole=None, bint forbids=False):
@@ -84,6 +88,7 @@ cdef class SegmentStructure(Structure):
             sizes = sizes * np.minimum(sizes, self.max_length) * self.n_whole
             self.whole, self.places = whole, np.append(0, np.cumsum(sizes)).astype(np.int64)
         self.max_code_length = longest
+        self.no_code = np.full(longest, -1, dtype=np.int32)
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.lengths = np.full(self.max_length * self.stride, -np.inf)
@@ -240,6 +245,61 @@ cdef class SegmentStructure(Structure):
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         self.oracle.max_marginals(self.potentials(b, None, 0.0), self.stride, out)
         return 0
+
+    def prepare_marginals(self, const double[::1] theta):
+        """Make room for the probabilities of all segments."""
+        longest = self.max_code_length
+        if self.fractions.shape[0] == 0:
+            self.fractions = np.empty(longest * min(self.max_length, longest) * self.n_states)
+
+    cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
+        cdef Py_ssize_t K = self.n_states, step = self.map.stride, t, d, k, f, most
+        cdef double fraction
+        cdef double log_sum
+        cdef double* token
+        cdef const double* row = NULL
+        cdef const double* of_segment = &self.fractions[0]
+        self.summed = self.potentials(b, None, 0.0)
+        if nodes == NULL:
+            return self.oracle.log_partition(self.summed)
+        memset(nodes, 0, b.n * step * sizeof(double))
+        most = self.summed.max_length
+        log_sum = self.oracle.infer(self.summed, step, nodes, &self.fractions[0], pairs)
+        if log_sum == -INFINITY or pairs == NULL:
+            return log_sum
+        # expected statistics, in the order of `count_apart`
+        for k in range(K):
+            pairs[self.end_place + k] += nodes[k]
+            pairs[self.end_place + K + k] += nodes[(b.n - 1) * step + k]
+        for t in range(b.n):
+            token = nodes + t * step
+            for d in range(min(most, b.n - t)):
+                if self.n_whole:
+                    row = self.whole_row(b, t, d)
+                for k in range(K):
+                    fraction = of_segment[(t * most + d) * K + k]
+                    if fraction == 0.0:
+                        continue
+                    if self.limits[k] > 1 and self.has_ends:
+                        token[K + k] += fraction
+                        token[d * step + 2 * K + k] += fraction
+                    if self.limits[k] > 1 and self.has_lengths:
+                        pairs[self.map.tail_base + k * self.max_length + d] += fraction
+                    for f in range(self.n_whole):
+                        pairs[self.whole_place + k * self.n_whole + f] += fraction * row[f]
+        return log_sum
+
+    cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil:
+        self.oracle.sample(self.summed, uniform, code)
+        return 0
+
+    cdef Py_ssize_t statistics(
+        self, const Block* b, const int32_t* code, int32_t* index, double* value
+    ) except -1 nogil:
+        return self.count_apart(b, code, &self.no_code[0], 1.0, index, value)
+
+    cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil:
+        return self.oracle.score(self.potentials(b, None, 0.0), code)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t, size = 0

@@ -139,11 +139,12 @@ class Segmentations {
     }
 
     // From the last token to the first; visit(t, k) reads all segments of state k that begin at
-    // token t, and returns all that follows that token.
-    template <class A, class Visit>
-    void backward(const SegmentPotentials& p, Visit visit) {
+    // token t, and returns all that follows that token. After all states of a token, begun(t) may
+    // read `ahead`.
+    template <class A, class Visit, class Begun>
+    void backward(const SegmentPotentials& p, Visit visit, Begun begun) {
         const ptrdiff_t K = p.n_states, stride = padded(K), last = p.n_tokens - 1;
-        ahead.resize(stride);
+        ahead.assign(stride, NOTHING);
         turned.resize(K * stride);
         transpose_padded(p.transitions, K, turned.data());
         for (ptrdiff_t t = last; t >= 0; --t) {
@@ -154,7 +155,25 @@ class Segmentations {
             else A::step(ahead.data(), turned.data(), K, closing, row);
             // ahead: segments that begin at t, and what follows them
             for (ptrdiff_t k = 0; k < K; ++k) ahead[k] = visit(t, k) + p.opening[t * stride + k];
+            begun(t);
         }
+    }
+
+    // A number drawn by the logarithms of weights in `scores`, by one of [0, 1), of which what has
+    // not been used remains: it becomes such a number again.
+    ptrdiff_t draw(ptrdiff_t n, double& uniform) {
+        const double top = *std::max_element(scores.begin(), scores.begin() + n);
+        double total = 0.0, before = 0.0;
+        for (ptrdiff_t i = 0; i < n; ++i) total += scores[i] = std::exp(scores[i] - top);
+        ptrdiff_t drawn = 0;
+        for (ptrdiff_t i = 0; i < n; before += scores[i++] / total) {
+            if (before > uniform) break;
+            if (scores[i] > 0.0) drawn = i;
+        }
+        const double fraction = scores[drawn] / total;
+        for (before = 0.0, n = drawn; n > 0; --n) before += scores[n - 1] / total;
+        uniform = std::min(std::max((uniform - before) / fraction, 0.0), 1.0 - 0x1p-53);
+        return drawn;
     }
 
   public:
@@ -190,15 +209,20 @@ class Segmentations {
                 here = std::max(here, leads[t * stride + k] + best);
             }
             return best;
-        });
+        }, [](ptrdiff_t) {});
     }
 
-    double infer(const SegmentPotentials& p, double* tokens, double* segments) {
-        const ptrdiff_t K = p.n_states, stride = padded(K);
+    double log_partition(const SegmentPotentials& p) {
+        const ptrdiff_t stride = padded(p.n_states);
         forward<LogSum>(p);
         scores.resize(std::max(stride, p.max_length));
-        const double log_partition =
-            normalise(&value[(p.n_tokens - 1) * stride], K, scores.data());
+        return normalise(&value[(p.n_tokens - 1) * stride], p.n_states, scores.data());
+    }
+
+    double infer(const SegmentPotentials& p, ptrdiff_t step, double* tokens, double* segments,
+                 double* pairs) {
+        const ptrdiff_t K = p.n_states, stride = padded(K);
+        const double log_partition = this->log_partition(p);
         if (log_partition == NOTHING) return log_partition;
         backward<LogSum>(p, [&](ptrdiff_t t, ptrdiff_t k) {
             const ptrdiff_t n = std::min(p.max_length, p.n_tokens - t);
@@ -207,17 +231,58 @@ class Segmentations {
                 scores[d] = p.score(0.0, t, d, k) + behind[(t + d) * stride + k];
                 best = std::max(best, scores[d]);
             }
-            if (best == NOTHING) return best;
+            if (best == NOTHING) {
+                for (ptrdiff_t d = 0; d < n; ++d) segments[(t * p.max_length + d) * K + k] = 0.0;
+                return best;
+            }
             const double scale = std::exp(leads[t * stride + k] + best - log_partition);
             for (ptrdiff_t d = n - 1; d >= 0; --d) {
                 const double fraction = std::exp(scores[d] - best);
                 total += fraction;
-                tokens[(t + d) * K + k] += scale * total;
+                tokens[(t + d) * step + k] += scale * total;
                 segments[(t * p.max_length + d) * K + k] = scale * fraction;
             }
             return best + std::log(total);
+        }, [&](ptrdiff_t t) {
+            if (t > 0 && pairs != nullptr)
+                add_pairs(&value[(t - 1) * stride], p.transitions, ahead.data(), K, log_partition,
+                          pairs);
         });
         return log_partition;
+    }
+
+    void sample(const SegmentPotentials& p, const double* uniform, int32_t* code) {
+        const ptrdiff_t K = p.n_states, stride = padded(K);
+        for (ptrdiff_t t = p.n_tokens - 1, next = -1; t >= 0;) {
+            double rest = uniform[t];
+            for (ptrdiff_t k = 0; k < K; ++k)
+                scores[k] =
+                    value[t * stride + k] + (next < 0 ? 0.0 : p.transitions[k * stride + next]);
+            next = draw(K, rest);
+            const ptrdiff_t n = std::min(t + 1, p.max_length);
+            for (ptrdiff_t d = 0; d < n; ++d)
+                scores[d] = p.score(leads[(t - d) * stride + next], t - d, d, next);
+            const ptrdiff_t first = t - draw(n, rest);
+            std::fill(code + first, code + t + 1, (int32_t)(2 * next));
+            code[first] += 1;
+            t = first - 1;
+        }
+    }
+
+    // see semi_markov.pxd
+    static double score(const SegmentPotentials& p, const int32_t* code) {
+        const ptrdiff_t stride = padded(p.n_states);
+        double total = 0.0;
+        for (ptrdiff_t t = 0, s = 0, before = -1; t < p.n_tokens; ++t) {
+            if (code[t] & 1) s = t;
+            if (t + 1 < p.n_tokens && !(code[t + 1] & 1)) continue;
+            const ptrdiff_t k = code[t] >> 1;
+            if (t - s >= p.max_length) return NOTHING;
+            total += p.score(p.opening[s * stride + k], s, t - s, k) + p.closing[t * stride + k];
+            if (before >= 0) total += p.transitions[before * stride + k];
+            before = k;
+        }
+        return total;
     }
 
     ptrdiff_t k_best(const SegmentPotentials& p, ptrdiff_t k, int32_t* code, double* out) {

@@ -29,9 +29,20 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
         double decode(const SegmentPotentials& p, int32_t* code) except + nogil
         # out[t * step + k] = the best score of a labelling with state k at token t
         void max_marginals(const SegmentPotentials& p, Py_ssize_t step, double* out) except + nogil
-        # log Z, -inf if no segmentation is possible, else also the probabilities of states, added
-        # to tokens (n_tokens, n_states), and of segments (n_tokens, max_length, n_states)
-        double infer(const SegmentPotentials& p, double* tokens, double* segments) except + nogil
+        # log Z, the logarithm of the sum of exp(score); -inf if no segmentation is possible
+        double log_partition(const SegmentPotentials& p) except + nogil
+        # Likewise, and unless it is -inf also the probabilities of states, added to tokens[t * step
+        # + k]; of segments (n_tokens, max_length, n_states), those that are too long excepted; and,
+        # unless it is NULL, the expected numbers of neighbours, added to pairs (n_states, stride)
+        double infer(
+            const SegmentPotentials& p, Py_ssize_t step, double* tokens, double* segments,
+            double* pairs
+        ) except + nogil
+        # A labelling drawn by its probability, by numbers of [0, 1) for all tokens, of the
+        # potentials of the last call of one of these two, which returned a finite number.
+        void sample(const SegmentPotentials& p, const double* uniform, int32_t* code) nogil
+        # the score of a labelling; -inf if a segment is too long
+        double score(const SegmentPotentials& p, const int32_t* code) nogil
         # The best segmentations by falling score, as many as exist up to k; returns their number.
         # code (k, n_tokens) and out (k,) are written to. They have no bonus. Of equal ones first
         # that of `decode`.

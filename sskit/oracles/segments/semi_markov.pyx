@@ -300,7 +300,9 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     cdef double[:, :, ::1] by_segment = segments
     cdef double log_partition
     with nogil:
-        log_partition = packed.oracle.infer(packed.p, &out[0, 0], &by_segment[0, 0, 0])
+        log_partition = packed.oracle.infer(
+            packed.p, n_states, &out[0, 0], &by_segment[0, 0, 0], NULL
+        )
     check_allowed(log_partition > -INFINITY, n_tokens, SEGMENTS)
     if not return_segments:
         return log_partition, marginals

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.objectives import log_losses
 from helpers.pairwise import every_pair
-from helpers.toys import chain_toy, multiclass_toy, second_chain_toy
+from helpers.toys import chain_toy, multiclass_toy, second_chain_toy, segment_toy
 
 from sskit.core.stop import CutShort, Stop
 from sskit.models.likelihood.log_loss import LogLoss, likelihood_of
@@ -18,6 +18,7 @@ TOYS = {
     "rules": lambda *given, **more: chain_toy(*given, allowed=ALLOWED, **more),
     "second chain": second_chain_toy,
     "multiclass": multiclass_toy,
+    "segments": segment_toy,
 }
 
 

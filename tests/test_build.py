@@ -121,6 +121,7 @@ def test_progress():
         said, command = io.StringIO(), [sys.executable, "-c", code + rest]
         assert progress["follow"](command, said, interval=0.0, patience=0.2) == status
         lines = [re.sub(r"^ *\d+ s  ", "", line) for line in said.getvalue().splitlines()]
+        lines = [line for line in lines if line != "starting"]  # on a busy machine
         assert lines[:3] == shown and lines[-1] == last
         assert lines.count(shown[2]) >= 1 + 2 * (rest == wait)
         assert ("  g++ -c x.cpp" in lines) == (rest == fail)

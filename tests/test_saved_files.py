@@ -45,6 +45,7 @@ if __name__ == "__main__":
     sys.exit()
 
 
+@pytest.mark.filterwarnings("ignore:Trying to unpickle estimator")  # scikit-learn may be older
 @pytest.mark.parametrize("path", sorted(TESTS.glob("saved/*.skops")), ids=lambda path: path.stem)
 def test_files_of_earlier_versions(path):
     content = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))

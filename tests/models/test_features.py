@@ -102,7 +102,7 @@ def test_broken_csr_is_refused():
         with pytest.raises(ValueError, match=message):
             FeatureRows(X)
 
-    wrong = "ind(ices|ptr)|index pointer"
+    wrong = "ind(ices|ptr)|index pointer|column index"
     for indices in ([0, 1, 3, 0, 1, 2], [0, 1, -1, 0, 1, 2], [0, 1, 2, 0, 1]):
         check(wrong, indices=np.array(indices, dtype=np.int32))
     for indptr in ([0, 3, 7], [0, 99999, 6], [0, -3, 6], [-1, 3, 6], [0, 3]):

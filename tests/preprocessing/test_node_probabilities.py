@@ -113,6 +113,7 @@ def test_weights_of_graphs():
     np.testing.assert_allclose(held_out[3][0], own.predict_proba(X[3][0]))
 
 
+@pytest.mark.filterwarnings("ignore:passing a class:FutureWarning")  # scikit-learn 1.7
 def test_bad_input():
     for options, change, error, message in [
         ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),

@@ -84,7 +84,7 @@ def test_a_table_for_each_kind_learns_more_than_one_for_all():
     model = TreeTagger(**OPTIONS).fit(trees, labels)
     tied = TreeTagger(**OPTIONS).fit([tree[:2] for tree in trees], labels)
     assert tied.edge_kinds_ is None
-    assert model.score(X_test, y_test) > tied.score([tree[:2] for tree in X_test], y_test) + 0.1
+    assert model.score(X_test, y_test) > tied.score([tree[:2] for tree in X_test], y_test) + 0.05
     assert model.edge_kinds_.tolist() == ["next", "same"]
     np.testing.assert_array_equal(model.transitions_[0].argmax(axis=1), [1, 2, 0])
     np.testing.assert_array_equal(model.transitions_[1].argmax(axis=1), [0, 1, 2])

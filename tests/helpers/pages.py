@@ -82,8 +82,8 @@ def run_blocks(page, blocks):
 def compare(found, expected, place=""):
     """Raise AssertionError unless a text agrees with another, numbers within 3 percent or .01.
 
-    Numbers before s, ms and MB are not compared, nor are the blanks between words; and nothing is of
-    the code without vector extensions, which rounds otherwise: fits end elsewhere within tol.
+    Numbers before s, ms and MB are not compared, nor are the blanks between words; nothing is where
+    code without vector extensions runs: it rounds otherwise, and fits end elsewhere within tol.
     """
     if PORTABLE:
         return

@@ -117,7 +117,7 @@ def test_weights_of_graphs():
 def test_bad_input():
     for options, change, error, message in [
         ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),
-        ({"estimator": GaussianNB}, {}, TypeError, "estimator class instead"),
+        ({"estimator": GaussianNB}, {}, TypeError, "estimator class instead|instead of a class"),
         ({"cv": ShuffleSplit(2)}, {}, ValueError, "only works for partitions"),
         ({"cv": 13}, {}, ValueError, "Cannot have number of splits n_splits=13"),
         ({"cv": GroupKFold(2)}, {}, ValueError, "'groups' parameter should not be None"),

@@ -12,7 +12,9 @@ features made before.
 
 CRFsuite is python-crfsuite (``pip install python-crfsuite``); without it there is no comparison.
 Data are found in $SSKIT_DATA: conll2000 and wsj_pos. Seconds are those of the processor. About ten
-minutes; ``--task`` takes one of the two.
+minutes; ``--task`` takes one of the two. ``--task segments`` is that of chunks as segments
+(SegmentTagger), of the first ``--sentences`` alone: -log p of the chunks of a sentence, log-loss
+and calibration error of tokens, that of chunks, and the F1 score of chunks for each risk.
 
 With ``--choose`` no test set is used: for each method and for three precisions of the prior, the
 log-loss, the calibration error and the accuracy of 1,000 sentences of the training set of
@@ -29,7 +31,7 @@ from _common import processor_time
 from _data import load_conll2000, load_wsj_pos
 from sklearn.feature_extraction import DictVectorizer
 
-from sskit import CalibratedTagger, SequenceTagger
+from sskit import CalibratedTagger, SegmentTagger, SequenceTagger
 from sskit.metrics import span_f1_score, spans
 from sskit.models.calibration import likelihood
 from sskit.preprocessing import TokenTransformer
@@ -138,6 +140,33 @@ def crfsuite(data, chunked):
         show("CRFsuite", token_figures(p, classes, y_test), None, 1e6 * spent / len(X_test), more)
 
 
+def segments(n):
+    """Print the figures of segments, trained by the hinge and by the likelihood."""
+    dicts, y, dicts_test, y_test = chunks()
+    vectorizer = TokenTransformer(DictVectorizer())
+    X, X_test = vectorizer.fit_transform(dicts[:n]), vectorizer.transform(dicts_test)
+    y, truth = y[:n], [[label.partition("-")[2] or "O" for label in tags] for tags in y_test]
+    true = [{(a, b, k) for k, a, b in spans(tags)} for tags in y_test]
+    for method in ("temperature", "likelihood"):
+        model = CalibratedTagger(SegmentTagger(random_state=0), method=method)
+        seconds = processor_time(lambda model=model: model.fit(X, y))[1]
+        p, spent = processor_time(lambda model=model: model.predict_proba(X_test))
+        found = model.span_confidence(X_test)
+        pairs = [
+            (p, (a, b, k) in some)
+            for one, some in zip(found, true, strict=True)
+            for k, a, b, p in one
+        ]
+        whole = -np.log(model.confidence(X_test, y_test).clip(LEAST)).mean()
+        more = f"fit {seconds:.0f} s, -log p of a sentence {whole:.3f}"
+        for risk in (None, "segments"):
+            predicted = model.set_params(risk=risk).predict(X_test)
+            more += f", F1 {risk} {span_f1_score(list(y_test), list(predicted)):.4f}"
+        figures = token_figures(p, model.classes_, truth)
+        error = calibration_error(*np.array(pairs, dtype=float).T)
+        show(method, figures, error, 1e6 * spent / len(X_test), more)
+
+
 def choose(task):
     """Print the table by which a calibration can be chosen without test sets."""
     dicts, y = chunks()[:2]
@@ -160,11 +189,15 @@ def choose(task):
 def main():
     """Print a table for each task."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--task", choices=("chunks", "pos"))
+    parser.add_argument("--task", choices=("chunks", "pos", "segments"))
+    parser.add_argument("--sentences", type=int, default=2000, help="of segments")
     parser.add_argument("--choose", action="store_true", help="on training data alone")
     given = parser.parse_args()
     task = given.task
     columns = ("log-loss", "tokens", "accuracy", "spans", "us/sent.")
+    if task == "segments":
+        print(f"{task:34}", *(f"{column:>8}" for column in columns))
+        segments(given.sentences)
     for name, load in (("chunks", chunks), ("pos", parts_of_speech)):
         if task not in (name, None):
             continue

@@ -181,11 +181,13 @@ FITS = {
     "chains, second order and bounds": Fit(SequenceTagger(order=2, **BOX), chains, bounded=True),
     "chains, kernel": Fit(SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(SequenceTagger(**FEW_ROWS), chains),
+    "chains, likelihood": Fit(SequenceTagger(surrogate="log"), chains),
     "chains, edges": Fit(SequenceTagger(), edged_chains, factored=True),
     "chains, edges and slack": Fit(SequenceTagger(rescaling="slack"), edged_chains),
     "chains, edges and bounds": Fit(SequenceTagger(**BOX), edged_chains, bounded=True),
     "segments": Fit(SegmentTagger(), segments),
     "segments, slack": Fit(SegmentTagger(rescaling="slack", loss="hamming_sum"), segments),
+    "segments, likelihood": Fit(SegmentTagger(surrogate="log"), segments),
     "segments, bounds": Fit(
         SegmentTagger(first_last=False, bounds=(-0.04, 0.05)), segments, bounded=True
     ),
@@ -204,6 +206,7 @@ FITS = {
     "sets, slack": Fit(MultilabelPairwise(rescaling="slack"), sets),
     "hierarchy": Fit(HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(TreeTagger(), trees),
+    "trees, likelihood": Fit(TreeTagger(surrogate="log"), trees),
     "trees, costs": Fit(TreeTagger(**PAIRS), trees),
     "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
     "matchings": Fit(StructuredSVM(Matching()), matchings),
@@ -212,6 +215,8 @@ FITS = {
     "ranking, slack": Fit(RankingSVM(0.1, rescaling="slack"), two_classes),
     "ranking, bounds": Fit(RankingSVM(0.1, **BOX), two_classes, bounded=True),
 }
+# Those that the solvers of hinges can do.
+HINGES = [name for name in FITS if "likelihood" not in name]
 # A fit of each kind of estimator.
 KINDS = {}
 for name in FITS:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.fits import FITS, SOLVERS, suits
+from helpers.fits import FITS, HINGES, SOLVERS, suits
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
@@ -46,7 +46,7 @@ def refit(model, X, y):
 
 
 @pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
-@pytest.mark.parametrize(("number", "fit"), list(enumerate(FITS)), ids=str)
+@pytest.mark.parametrize(("number", "fit"), list(enumerate(HINGES)), ids=str)
 def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
     """Each with every third of the solvers at a time."""
     X, y = FITS[fit].data()
@@ -128,7 +128,7 @@ def test_it_is_an_object_of_its_own():
     assert (chains.steps, chains.block_steps) == ("pairwise", 5)
 
 
-@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("fit", HINGES)
 def test_auto_is_cutting_planes_for_few_pairs(fit):
     X, y = FITS[fit].data()
     kernel = FITS[fit].estimator.get_params().get("kernel", "linear") != "linear"

@@ -195,6 +195,7 @@ def test_risks_of_the_other_kind_are_refused(risk, tagger, message):
     ("params", "message"),
     [
         ({"loss": "hamming"}, "a likelihood has no losses"),
+        ({"loss": 1 - np.eye(3)}, "a likelihood has no losses"),
         ({"class_weight": "balanced"}, "a likelihood has no losses"),
         ({"rescaling": "slack"}, "a likelihood has no losses"),
         ({"bounds": (0, None)}, "no weights within bounds"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from helpers.fits import FITS
+from helpers.fits import FITS, HINGES
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
 from helpers.structures import Chains, Signs, SignsOfPystruct
 from helpers.trees import random_parents
@@ -23,7 +23,16 @@ from sskit import (
     TreeTagger,
 )
 from sskit.preprocessing import SuperpixelGraph
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
+from sskit.solvers import (
+    BCFW,
+    GDMM,
+    LBFGS,
+    CuttingPlane,
+    FrankWolfe,
+    MultiPlane,
+    SoftBCFW,
+    Subgradient,
+)
 
 QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
 SOLVERS = [
@@ -100,9 +109,11 @@ def of_fits(*names):
     """Return a maker of subjects that are fits of helpers.fits, with any solver."""
 
     def make(rng):
-        fit = FITS[pick(rng, names)]
+        name = pick(rng, names)
+        fit = FITS[name]
         (X, y), estimator = fit.data(), clone(fit.estimator)
-        given = quick(rng, SOLVERS + FACTORED * fit.factored, lam=[None, 0.1, estimator.lam])
+        solvers = SOLVERS + FACTORED * fit.factored if name in HINGES else ["auto", LBFGS()]
+        given = quick(rng, solvers, lam=[None, 0.1, estimator.lam])
         estimator.set_params(**given)
         if isinstance(estimator, SequenceTagger) and estimator.prior is None:
             estimator.set_params(beam_size=pick(rng, [None, None, 2]))

@@ -56,7 +56,10 @@ ASKED = {
     "solver of hinges": ("solver={e.solver!r:.80}", lambda e: not _is_smooth(e)),
     "smooth solver": ("solver={e.solver!r:.80}", lambda e: _is_smooth(e)),
     "class weights": ("class_weight={e.class_weight!r:.80}", _has("class_weight")),
-    "loss": ("loss={e.loss!r:.80}", lambda e: type(e)().loss != e.loss),
+    "loss": (
+        "loss={e.loss!r:.80}",
+        lambda e: not isinstance(e.loss, str) or type(e)().loss != e.loss,
+    ),
     "order": ("order=2", _is("order", 2)),
     "beam": ("beam_size={e.beam_size!r}", _has("beam_size")),
     "slack": ("rescaling={e.rescaling!r}", lambda e: e._rescaling() is not None),

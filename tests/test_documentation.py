@@ -188,6 +188,3 @@ def test_the_checker_of_links(tmp_path, capsys, body, fault):
         assert faults[0].startswith("index.html: ") and fault in faults[0]
         assert checker["main"](tmp_path, SITE) == 1
         assert fault in capsys.readouterr().out
-
-
-# backwards, such that this file has none

@@ -50,7 +50,7 @@ cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-# of 2^31 versions none is taken for another that was there a moment ago
+# the counter wraps around after 2^31 changes, long after any reader of an old version
 cdef inline void renew(Block* block) noexcept nogil:
     block.version = (block.version + 1) & 0x7fffffff
 
@@ -184,7 +184,7 @@ cdef class DualState:
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         reserve(block, n)
-        if n:  # else neither may have memory
+        if n:  # else either may be unallocated
             memcpy(block.index, index, n * sizeof(int32_t))
             memcpy(block.value, value, n * sizeof(double))
         block.n, block.plane_loss[0], block.n_gram = n, loss, 0
@@ -321,7 +321,7 @@ cdef class DualState:
             regularizer.refresh()
 
     def add_sum(self, double lam, double[::1] v):
-        """Add what the blocks add to a dual sum, c_i / lam B_i q_i each; not in a kernel space.
+        """Add c_i / lam B_i q_i of every block to a dual sum; not in a kernel space.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ cdef class DualState:
     def n_support_planes(self):
         """Return the number of planes with weight, those of the truth aside.
 
-        What was merged in a block counts as one plane, however many these were.
+        All planes of a block that were merged count as one.
         """
         cdef Py_ssize_t i, p, n, total = 0
         cdef Block* block

@@ -107,7 +107,7 @@ cdef class FeatureMap:
     mask : ndarray of shape (head rows, head stride), default=None
         0, or -inf for what is forbidden; None forbids nothing.
     first_mask, last_mask : ndarray of shape (n_columns,), default=None
-        Likewise, for the first and the last row of each block.
+        Likewise, for labels of the first and the last row of each block.
     edges : FeatureRows, default=None
         Rows of the edges, as those of the nodes.
     edge_offsets : ndarray of shape (n_blocks + 1,), int64, default=None
@@ -429,7 +429,7 @@ cdef class FeatureMap:
             return self.take_rest(i, delta) + self.node_sqnorm(i, delta)
         for entry in range(delta.n if base else 0):
             j = delta.index[entry]
-            # arithmetic in place of a branch that nothing predicts
+            # arithmetic in place of a branch that the processor cannot predict
             total += (j < base) * delta.value[j] * delta.value[j]
         return total + self.node_sqnorm(i, delta)
 
@@ -588,7 +588,7 @@ cdef class FeatureMap:
         return FeatureMap(**self.parts | dict(features=rows, offsets=offsets, space=space))
 
     def digests(self):
-        """Return what distinguishes maps, of the whole and of each block."""
+        """Return two dicts, {name: value} of the whole map and {name: digests} of its blocks."""
         whole = {
             "the number of features": self.head_weights // self.n_columns,
             "the number of edge features": (
@@ -617,7 +617,7 @@ def weights_alone(n_blocks, n_weights):
     return feature_map
 
 
-# where the numbers of a mask are, which stays in the parts of a map
+# address of the numbers of a mask, which `parts` keeps alive
 cdef const double* address(mask) except? NULL:
     cdef const double[::1] numbers
     if mask is None:

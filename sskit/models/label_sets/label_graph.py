@@ -138,7 +138,7 @@ def strongest_pairs(fractions, n_edges):
         The edges, sorted; of equal ones the first.
     """
     a, b = np.triu_indices(len(fractions), 1)
-    # rounding does not decide between pairs that are alike, as those of labels that never occur
+    # rounding must not decide between equal pairs, such as those of labels that never occur
     information = mutual_information(fractions)[a, b].round(12)
     best = np.sort(np.argsort(-information, kind="stable")[:n_edges])
     return np.stack([a[best], b[best]], axis=1).astype(np.int32)
@@ -231,7 +231,7 @@ class Hierarchy:
 
 
 def reachable(graph):
-    """Return what can be reached from each node of a graph, itself included.
+    """Return the nodes that can be reached from each node of a graph, itself included.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         n_jobs : int, default=None
             Number of workers, as in scikit-learn.
         stop : Stop, default=None
-            Whether to leave out the rest of a pass; None never does.
+            Tells when to end a pass early; None: never.
 
         Returns
         -------
@@ -63,7 +63,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         return LogLoss(self, n_workers, Stop() if stop is None else stop)
 
     def fingerprint(self):
-        """Return by what the same model and data are known again."""
+        """Return the `Fingerprint`, the same for problems of the same model and data."""
         found = StructuredProblem.fingerprint(self)
         return type(found)(found.whole | {"the surrogate": "log"}, found.blocks)
 
@@ -84,7 +84,7 @@ cdef class LogLoss(Task):
     n_workers : int
         Number of threads, that of the caller included.
     stop : Stop
-        Whether to leave out the rest of a pass.
+        Tells when to end a pass early.
     room : int
         Numbers of the statistics of a portion, for each worker.
     """
@@ -158,7 +158,7 @@ cdef class LogLoss(Task):
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
         gradient : ndarray of shape (n_weights + LANES,)
-            What the gradient is added to.
+            The gradient is added to it.
 
         Returns
         -------
@@ -168,7 +168,7 @@ cdef class LogLoss(Task):
         Raises
         ------
         CutShort
-            If a stop was due before the end.
+            If the fit is to stop before the end.
         """
         cdef Py_ssize_t k, n_parts = len(self.node_bound) - 1
         self.problem.check_weights(w.shape[0], "w")
@@ -216,7 +216,7 @@ cdef class LogLoss(Task):
                 return True
         return False
 
-    # the statistics of a block: what they are expected to be, less those of the truth
+    # the statistics of a block: E[m(y)] - m(truth), the gradient of log Z - score by theta
     cdef int expect(
         self, Py_ssize_t i, Py_ssize_t worker, FeatureMap map, Structure structure
     ) except -1 nogil:

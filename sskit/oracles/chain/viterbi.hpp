@@ -1,6 +1,6 @@
 // Dynamic programmes on chains: the Viterbi recursion and the beam search, compiled for several
-// CPUs, and what programmes of any algebra A have in common, which says what a step over the states
-// is and what is taken from a row of values. viterbi.pxd says what functions are for.
+// CPUs, and the parts that programmes of any algebra A have in common. A defines a step over the
+// states, and how a row of values is normalised. viterbi.pxd documents the functions.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -101,8 +101,8 @@ double chain_forward(const Chain& c, const int32_t* truth, const double* cost, d
     return total;
 }
 
-// Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
-// the state of t, and what those from t + 1 on have, by that node's. scratch: 3 rows and a table.
+// Calls visit(t, ahead, suffix) from the last node to the first: the values of the nodes behind t
+// by the state of t, and those from t + 1 on by the state of t + 1. scratch: 3 rows and a table.
 template <class A, class Visit>
 void chain_backward(const Chain& c, double* scratch, Visit visit) {
     double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;

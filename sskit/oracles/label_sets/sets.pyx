@@ -18,7 +18,7 @@ MAX_EXHAUSTIVE = 20
 
 
 cdef class LabelSetOracle:
-    """Base of all; a subclass sets `exact` and overrides what it offers."""
+    """Base of all; a subclass sets `exact` and overrides the methods that it has."""
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         with gil:

@@ -1,5 +1,5 @@
 // Semi-Markov recursions in any algebra, and the step over all lengths, compiled for
-// several CPUs; semi_markov.pxd says what functions are for.
+// several CPUs; semi_markov.pxd documents the functions.
 #pragma once
 #include <algorithm>
 
@@ -25,7 +25,7 @@ SSKIT_INLINE void all_lengths(const double* opening, const double* lengths, cons
                                        further ? further + c : nullptr), best[v]);
     }
     for (ptrdiff_t v = 0, c = 0; SUM && v < NV; ++v, c += LANES) {
-        // -infinity less itself would be no number
+        // -infinity minus itself would be NaN
         const vec top = larger(best[v], constant(-std::numeric_limits<double>::max()));
         vec sum = constant(0.0);
         for (ptrdiff_t d = 0; d < n_lengths; ++d)

@@ -81,7 +81,7 @@ class TreeProgramme {
             if (is_root(i)) std::fill_n(here, stride, 0.0), end = i + 1;
             const ptrdiff_t begin = end;
             while (end < n && forest->parent[end] == i) ++end;
-            // sums from either end, for nothing can be taken from a sum that is -inf
+            // sums from both ends, as nothing can be subtracted from a sum of -inf
             const double* node = p.node + forest->order[i] * p.stride;
             for (ptrdiff_t k = 0; k < K; ++k) sums[k] = node[k] + here[k];
             for (ptrdiff_t j = begin; j < end; ++j) {

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from sskit.core.problem import Problem
     from sskit.core.regularizer import Regularizer
 
-# From so many weights on the last steps are kept in single precision: the direction need not be
-# exact, and they take most of the memory and much of the time.
+# From so many weights on the last steps are kept in single precision: they take most of the memory
+# and much of the time, and the direction need not be exact.
 MANY_WEIGHTS = 2**20
-# A step has to lower the objective by this fraction of what the slope promises.
+# Armijo's condition: a step must lower the objective by this fraction of step * slope.
 DECREASE = 1e-4
-# By less than this fraction of the objective two values do not differ.
+# Differences of values below this fraction of the objective are rounding.
 ROUNDING = 1e-14
-# So many steps that are too long in a row, each at most half as long, tell of a useless direction.
+# After so many steps in a row that were too long, each at most half as long, the direction is
+# useless.
 MOST_REJECTED = 20
 
 
@@ -79,13 +80,13 @@ class LBFGS(Solver):
     gap_every = 1  # every pass has a certificate
 
     def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter; see `resolved`."""
+        """Return the values of "auto" by parameter; see `resolved`."""
         if problem is None:
             return {}
         return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
 
     def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> Any:
-        """Return what evaluates all blocks at one w.
+        """Return the object that evaluates all blocks at one w.
 
         Parameters
         ----------
@@ -94,7 +95,7 @@ class LBFGS(Solver):
         n_jobs : int or None
             Number of workers.
         stop : Stop
-            Whether to leave out the rest of the blocks.
+            Tells when to end a pass early.
 
         Returns
         -------
@@ -104,7 +105,7 @@ class LBFGS(Solver):
         Raises
         ------
         ValueError
-            If the problem has no sums over labellings.
+            If the problem cannot sum over labellings.
         """
         pool = problem.log_loss(n_jobs, stop)
         if pool is None:
@@ -173,7 +174,7 @@ class LBFGSRun(Run):
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
         self.history = History(n, memory, dtype)
-        # of the point where the run is, and of the next one that is tried
+        # gradients at the present point, and at the next one that is tried
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
         self.forget()
@@ -196,17 +197,17 @@ class LBFGSRun(Run):
         return 0.5 * lam * squares + self.loss
 
     def restart(self):
-        """Evaluate the weights where the run is, and forget the steps that led there."""
+        """Evaluate the present weights, and forget all steps."""
         self.forget()
         self.accept(self.evaluate(self.w, self.gradient))
 
     def forget(self):
-        """Forget the last steps, and what they proved."""
+        """Forget the last steps, and the lower bound."""
         self.history.clear()
         self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
 
     def accept(self, primal):
-        """Take over the objective at the weights, whose gradient is known, and choose a step."""
+        """Make the evaluated weights the present point, and choose a step."""
         self.primal = primal
         g = self.gradient
         gap = inner(g, g) / (2.0 * self.regularizer.lam)
@@ -219,7 +220,7 @@ class LBFGSRun(Run):
         self.step, self.n_rejected = 1.0, 0
 
     def run_pass(self):
-        """Evaluate one point: the run goes there, or tries a nearer one in the next pass."""
+        """Evaluate one point: accept it, or try a shorter step in the next pass."""
         take_step(self.w, self.history.direction, self.step, self.trial)
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
@@ -237,24 +238,24 @@ class LBFGSRun(Run):
             self.history.clear()
             self.accept(self.primal)
             return np.inf
-        # the lowest point of the parabola through both values, within limits
+        # the minimum of the parabola through f(0), f'(0) and f(step), within limits
         excess = primal - self.primal - self.step * self.slope
         shorter = -0.5 * self.slope * self.step / excess if 0.0 < excess < np.inf else 0.0
         self.step *= min(max(shorter, 0.1), 0.5)
         return np.inf
 
     def falls(self, primal, slope):
-        """Return whether the objective falls enough, as far as rounding lets it be known."""
+        """Return whether the objective falls enough (Armijo), up to rounding."""
         if not (np.isfinite(primal) and np.isfinite(slope)):
             return False
         if primal <= self.primal + DECREASE * self.step * self.slope:
             return True
         close = primal <= self.primal + ROUNDING * abs(self.primal)
-        # near the optimum slopes tell what values no longer do (Hager, Zhang 2005)
+        # near the optimum values differ by rounding only, slopes still decide (Hager, Zhang 2005)
         return close and slope <= (2.0 * DECREASE - 1.0) * self.slope
 
     def certify(self, evaluator):
-        """Return the certificate of the present weights, which the pass has found."""
+        """Return the certificate of the present weights, computed by the last pass."""
         gap = max(self.dual_gap + (self.primal - self.dual_primal), 0.0)
         return Certificate(None, self.primal, self.dual, gap)
 
@@ -357,7 +358,7 @@ class PrimalPoint:
         return self
 
     def restore(self, run):
-        """Let a new run go on from here.
+        """Let a new run continue from here.
 
         Parameters
         ----------
@@ -367,7 +368,7 @@ class PrimalPoint:
         Raises
         ------
         ValueError
-            If it has not.
+            If it has another number of weights.
         """
         if len(self.w) != run.problem.n_weights:
             raise ValueError("the saved weights are none of this problem")

@@ -71,7 +71,7 @@ cdef class WorkingSet:
             return 0.0
         if source == MIX or target == MIX:
             a = target if source == MIX else source
-            # with all weight on one atom there is nothing to step away to
+            # with all weight on one atom there is no away step
             kept = 1.0 - self.weight[a]
             limit = 1.0 if source == MIX else self.weight[a] / kept if kept > 0.0 else 0.0
             curvature = self.inner(a, a) - 2.0 * self.image[a] + self.image_sqnorm
@@ -83,7 +83,7 @@ cdef class WorkingSet:
             )
         curvature *= self.block_weight * self.scale
         gamma = best_step(slope, curvature, limit)
-        # the mix first, which is meant as it was before the step
+        # the mix first: the change is relative to the mix before the step
         if source == MIX or target == MIX:
             kept = 1.0 - gamma if source == MIX else 1.0 + gamma
             self.shift_scores(MIX, kept - 1.0)

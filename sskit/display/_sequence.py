@@ -175,7 +175,7 @@ def _of_labels(confidence, tags, classes):
 
 
 def _type_of(tag):
-    """Return what a tag has its colour of: all of it but for the prefix of a scheme."""
+    """Return the part of a tag that determines its colour: without the prefix of a scheme."""
     prefix, _, kind = tag.partition("-")
     return kind if kind and prefix in PREFIXES else tag
 

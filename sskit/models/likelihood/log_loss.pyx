@@ -1,4 +1,11 @@
-"""The mean negative log-likelihood of a problem, and its gradient (see the .pxd)."""
+"""The mean negative log-likelihood of a problem, and its gradient (see the .pxd).
+
+    loss        f(w) = sum_i c_i (log Z_i - <theta_i, m_i(y_i)>),  theta_i = B_i^T w,
+                log Z_i = log sum_y exp <theta_i, m_i(y)>
+    gradient    sum_i c_i B_i (E[m_i(y)] - m_i(y_i)),  the expectation over p(y) = exp(..) / Z_i
+
+The solver adds lam / 2 ||w||^2 (`solvers/quasi_newton`).
+"""
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -231,6 +238,7 @@ cdef class LogLoss(Task):
         if not b.n:
             return 0
         map.own_scores(i, self.w, theta)
+        # own = E[m(y)] - m(truth), loss = log Z - theta @ m(truth)
         self.loss[i] = structure.marginals(&b, own + map.node_base, own)
         if self.loss[i] == -INFINITY:
             self.loss[i] = INFINITY
@@ -251,6 +259,7 @@ cdef class LogLoss(Task):
         cdef Py_ssize_t e, j, c, first = map.first_row(i), count = map.count(i)
         cdef Py_ssize_t n_rows = 1, columns = map.edge_columns, stride = map.edge_stride
         cdef Py_ssize_t low = self.edge_bound[part], high = self.edge_bound[part + 1]
+        # gradient += c_i B_i own
         add_feature_range(
             &map.rows, first, count, step, own + map.node_base, map.n_columns,
             self.node_bound[part], self.node_bound[part + 1], out

@@ -73,9 +73,10 @@ SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const 
 
 // One step of the recursion over pairs of labels, without back pointers:
 // out[b, c] = add[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c]) or, if SUM, the log of
-// the sum of exponentials in place of the maximum. Most rows of triples are left out, and the
-// maximum is the same: what row (a, b) reaches at most, value[a, b] plus its largest number, is
-// less than what another one reaches everywhere. add and node may both be NULL. Tables of pairs
+// the sum of exponentials in place of the maximum:
+//     (value[:, :, None] + triples).max(axis=0) + add + node
+// Most rows of triples are left out, and the maximum is the same: the upper bound of row (a, b),
+// value[a, b] plus its largest number, is below the lower bound of another row. add and node may both be NULL. Tables of pairs
 // have rows of padded(n_states) numbers; scratch has two.
 template <bool SUM>
 SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrdiff_t n_states,

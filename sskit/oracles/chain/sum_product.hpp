@@ -74,6 +74,7 @@ SSKIT_OWN_CLONES double exp_table(const double* table, ptrdiff_t n, double* out,
 // state has any probability, NaN if, being careful, numbers have become too small to be trusted.
 SSKIT_OWN_CLONES double scaled_step(const double* node, const double* previous, const double* table,
                                     ptrdiff_t n, bool careful, double* factor, double* alpha) {
+    // alpha = (previous @ table) * exp(node);  alpha /= alpha.sum();  log Z += log of that sum
     const ptrdiff_t stride = padded(n);
     const double top = row_max(node, n);
     if (!(top > NOTHING)) return NOTHING;

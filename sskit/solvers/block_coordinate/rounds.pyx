@@ -194,6 +194,7 @@ cdef class Shard:
     # By how much ||v||^2 has grown by them; if there are bounds, that with w in the place of v in
     # <v, step>
     cdef double grown(self) noexcept nogil:
+        # the gain is  loss - lam / 2 (||v + m||^2 - ||v||^2),  m the sum of the steps
         return 2.0 / self.regularizer.lam * (self.loss - self.gain())
 
     # v += factor * the logged steps of another shard; by how much ||v||^2 grows, if that counts

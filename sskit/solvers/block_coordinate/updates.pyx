@@ -1,5 +1,17 @@
 """Block updates of block-coordinate Frank-Wolfe: plain steps, steps between stored planes, and
-projections."""
+projections.
+
+The notation is that of Lacoste-Julien et al. 2013, here for block i with weight c, its mix
+alpha_i over planes (psi_y, L_y), and w = (1 / lam) sum_i c_i B_i sum_y alpha_i(y) psi_y:
+
+    primal     P(w) = lam / 2 ||w||^2 + sum_i c_i max_y [L_y - <w, B_i psi_y>]
+    dual       D = sum_i c_i <alpha_i, L> - lam / 2 ||w||^2
+    slope      of D along d = target - source:  c (d_L - <theta, d_psi>),  theta = B_i^T w
+    curvature  c^2 / lam ||B_i d_psi||^2
+    step       gamma = clip(slope / curvature, 0, gamma_max), by which D rises by
+               gamma slope - gamma^2 / 2 curvature
+    gap        c (max_y [L_y - <theta, psi_y>] - the same of the mix); their sum is P - D
+"""
 
 import numpy as np
 
@@ -147,6 +159,7 @@ cdef class PlainUpdate(BCFWUpdate):
         self.delta.add(block.index, block.value, block.n, -1.0)
 
     cdef double slope(self, Py_ssize_t i) noexcept nogil:
+        # (loss of the plane - loss of the mix) - theta @ delta
         cdef double slope = self.call.loss - self.dual.blocks[i].plane_loss[0]
         cdef Py_ssize_t e
         cdef int32_t j
@@ -161,10 +174,12 @@ cdef class PlainUpdate(BCFWUpdate):
         cdef double loss_change = self.call.loss - self.dual.blocks[i].plane_loss[0]
         cdef double curvature, gamma
         if slope > 0.0:
+            # all divided by c: D rises by  c (gamma slope - gamma^2 / 2 c / lam ||B_i delta||^2)
             curvature = scale * self.problem.sqnorm(i, self.delta)
             gamma = best_step(slope, curvature, 1.0)                            # line 6
             self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
-            self.regularizer.add(self.problem, i, self.delta, gamma * scale)   # line 8
+            # line 8: v += gamma c / lam B_i delta
+            self.regularizer.add(self.problem, i, self.delta, gamma * scale)
             self.averager.add_step(
                 self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
             )
@@ -306,6 +321,7 @@ cdef class BlockAtoms(WorkingSet):
         cdef Py_ssize_t p, e
         cdef double total, size = 0.0
         self.fill_gram(problem, dual, i, scratch)
+        # score = loss - planes @ theta
         for p in range(self.n_atoms):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
@@ -328,6 +344,7 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
         cdef double* gram = dual.blocks[i].gram
+        # gram = (planes @ B_i^T) @ (planes @ B_i^T).T, of which the first n_gram rows are known
         for p in range(dual.blocks[i].n_gram, self.n_atoms):
             self.add_plane(p, scratch, 1.0)
             problem.inner_products(
@@ -549,6 +566,7 @@ cdef class ProjectionUpdate(BCFWUpdate):
         cdef double* target = &self.target[0]
         cdef double* value = &self.change[0]
         cdef int32_t* index = &self.index[0]
+        # d = target - alpha; D rises by  c (d @ score - kappa / 2 d @ d),  v += c / lam B_i (-d)
         for k in range(self.blocks.n_states):
             change = target[k] - self.alpha[k]
             if change != 0.0:

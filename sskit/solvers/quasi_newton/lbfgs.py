@@ -192,6 +192,7 @@ class LBFGSRun(Run):
         self.loss = self.pool.evaluate(w, gradient)
         self.n_oracle_calls += self.problem.n_blocks
         gradient[self.problem.n_weights :] = 0.0
+        # P(w) = lam / 2 ||w - prior||^2 + loss;  its gradient has lam (w - prior) besides
         lam = self.regularizer.lam
         squares = regularize(gradient, w, self.regularizer.prior, lam)
         return 0.5 * lam * squares + self.loss
@@ -209,6 +210,7 @@ class LBFGSRun(Run):
     def accept(self, primal):
         """Make the evaluated weights the present point, and choose a step."""
         self.primal = primal
+        # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
         g = self.gradient
         gap = inner(g, g) / (2.0 * self.regularizer.lam)
         if primal - gap > self.dual or not self.dual > -np.inf:
@@ -239,6 +241,7 @@ class LBFGSRun(Run):
             self.accept(self.primal)
             return np.inf
         # the minimum of the parabola through f(0), f'(0) and f(step), within limits
+        # step' = -slope step^2 / (2 (f(step) - f(0) - slope step))
         excess = primal - self.primal - self.step * self.slope
         shorter = -0.5 * self.slope * self.step / excess if 0.0 < excess < np.inf else 0.0
         self.step *= min(max(shorter, 0.1), 0.5)
@@ -328,14 +331,18 @@ class History:
         if not self.steps:
             turn(gradient, -1.0 / max(np.sqrt(inner(gradient, gradient)), 1e-300), q)
             return inner(q, gradient)
+        # q = -H g by two loops, with s the steps, y the changes of the gradient, rho = 1 / <s, y>:
+        # a_k = rho_k <s_k, q>,  q -= a_k y_k,  from the last step to the first
         turn(gradient, -1.0, q)
         factors = []
         past = [*zip(self.steps, self.changes, self.products, strict=True)]
         for moved, change, product in reversed(past):
             factors.append(float(dot(moved, q)) / product)
             axpy(change, q, a=-factors[-1])
+        # q *= <s, y> / <y, y> of the last step
         change, product = self.changes[-1], self.products[-1]
         q *= q.dtype.type(product / float(dot(change, change)))
+        # b_k = rho_k <y_k, q>,  q += (a_k - b_k) s_k,  from the first step to the last
         for (moved, change, product), factor in zip(past, reversed(factors), strict=True):
             axpy(moved, q, a=factor - float(dot(change, q)) / product)
         return inner(q, gradient)

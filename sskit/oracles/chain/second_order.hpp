@@ -76,8 +76,8 @@ SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const 
 // the sum of exponentials in place of the maximum:
 //     (value[:, :, None] + triples).max(axis=0) + add + node
 // Most rows of triples are left out, and the maximum is the same: the upper bound of row (a, b),
-// value[a, b] plus its largest number, is below the lower bound of another row. add and node may both be NULL. Tables of pairs
-// have rows of padded(n_states) numbers; scratch has two.
+// value[a, b] plus its largest number, is below the lower bound of another row. add and node may
+// both be NULL. Tables of pairs have rows of padded(n_states) numbers; scratch has two.
 template <bool SUM>
 SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrdiff_t n_states,
                                 const double* add, const double* node, double* floor, double* out) {

@@ -281,7 +281,7 @@ def test_what_pages_name_exists():
 
 
 def test_contributing_names_what_exists():
-    """Paths in it begin at the root or at the package; those of Python files may lack the suffix."""
+    """Paths in it begin at the root or at the package; those of modules may lack the suffix."""
     named = re.findall(r"`([\w.]+/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text())
     assert len(named) > 20
     for name in named:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -31,6 +31,22 @@ ROUNDING = 1e-14
 # After so many steps in a row that were too long, each at most half as long, the direction is
 # useless.
 MOST_REJECTED = 20
+
+
+class LossSum(Protocol):
+    """The mean loss of all blocks and its gradient, as ``log_loss`` of a problem returns it."""
+
+    def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the mean loss at padded weights, and add its gradient."""
+        ...
+
+    def losses(self) -> np.ndarray:
+        """Return the losses of the blocks in the last evaluation."""
+        ...
+
+    def n_queries(self, n_calls: int) -> int:
+        """Return how often the model's own oracle was called."""
+        ...
 
 
 @parameters
@@ -85,7 +101,7 @@ class LBFGS(Solver):
             return {}
         return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
 
-    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> Any:
+    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> LossSum:
         """Return the object that evaluates all blocks at one w.
 
         Parameters
@@ -118,7 +134,7 @@ class LBFGS(Solver):
         regularizer: Regularizer,
         random_state: np.random.RandomState,
         gaps: np.ndarray | None = None,
-        pool: Any = None,
+        pool: LossSum | None = None,
     ) -> LBFGSRun:
         """Return the state of a new run.
 
@@ -168,7 +184,7 @@ class LBFGSRun(Run):
         The mean loss at the last weights that were evaluated.
     """
 
-    def __init__(self, problem, regularizer, pool, memory):
+    def __init__(self, problem: Problem, regularizer: Regularizer, pool: LossSum, memory: int):
         super().__init__(problem, regularizer)
         self.pool, self.memory = pool, memory
         n = problem.n_weights
@@ -186,7 +202,7 @@ class LBFGSRun(Run):
             self.trial_gradient, self.gradient = self.gradient, self.trial_gradient
             self.accept(primal)
 
-    def evaluate(self, w, gradient):
+    def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
         """Return the objective at padded weights, and write its gradient."""
         gradient[:] = 0.0
         self.loss = self.pool.evaluate(w, gradient)
@@ -197,17 +213,17 @@ class LBFGSRun(Run):
         squares = regularize(gradient, w, self.regularizer.prior, lam)
         return 0.5 * lam * squares + self.loss
 
-    def restart(self):
+    def restart(self) -> None:
         """Evaluate the present weights, and forget all steps."""
         self.forget()
         self.accept(self.evaluate(self.w, self.gradient))
 
-    def forget(self):
+    def forget(self) -> None:
         """Forget the last steps, and the lower bound."""
         self.history.clear()
         self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
 
-    def accept(self, primal):
+    def accept(self, primal: float) -> None:
         """Make the evaluated weights the present point, and choose a step."""
         self.primal = primal
         # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
@@ -221,7 +237,7 @@ class LBFGSRun(Run):
             self.slope = self.history.find_direction(g)
         self.step, self.n_rejected = 1.0, 0
 
-    def run_pass(self):
+    def run_pass(self) -> float:
         """Evaluate one point: accept it, or try a shorter step in the next pass."""
         take_step(self.w, self.history.direction, self.step, self.trial)
         try:
@@ -247,7 +263,7 @@ class LBFGSRun(Run):
         self.step *= min(max(shorter, 0.1), 0.5)
         return np.inf
 
-    def falls(self, primal, slope):
+    def falls(self, primal: float, slope: float) -> bool:
         """Return whether the objective falls enough (Armijo), up to rounding."""
         if not (np.isfinite(primal) and np.isfinite(slope)):
             return False
@@ -257,20 +273,20 @@ class LBFGSRun(Run):
         # near the optimum values differ by rounding only, slopes still decide (Hager, Zhang 2005)
         return close and slope <= (2.0 * DECREASE - 1.0) * self.slope
 
-    def certify(self, evaluator):
+    def certify(self, evaluator: object) -> Certificate:
         """Return the certificate of the present weights, computed by the last pass."""
         gap = max(self.dual_gap + (self.primal - self.dual_primal), 0.0)
         return Certificate(None, self.primal, self.dual, gap)
 
-    def lower_bound(self):
+    def lower_bound(self) -> float:
         """Return the best lower bound of the optimum so far."""
         return self.dual
 
-    def weights(self):
+    def weights(self) -> np.ndarray:
         """Return a copy of the current weights."""
         return self.w[: self.problem.n_weights].copy()
 
-    def change_lam(self, lam):
+    def change_lam(self, lam: float) -> None:
         """Change to another lam while w stays; nothing has to be evaluated anew."""
         n, more = self.problem.n_weights, lam - self.regularizer.lam
         u = self.regularizer.offset(self.w[:n])
@@ -279,7 +295,7 @@ class LBFGSRun(Run):
         self.forget()
         self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
 
-    def save(self, largest_loss):
+    def save(self, largest_loss: object) -> PrimalPoint:
         """Return the present `PrimalPoint`."""
         return PrimalPoint(self.weights())
 
@@ -297,7 +313,7 @@ class History:
         In which they are kept.
     """
 
-    def __init__(self, n, memory, dtype):
+    def __init__(self, n: int, memory: int, dtype: type[np.floating]):
         self.direction = np.zeros(n, dtype=dtype)
         self.steps, self.changes, self.products = (deque(maxlen=memory) for _ in range(3))
 
@@ -306,12 +322,12 @@ class History:
         """Inner product, and sum in place, of two vectors of the type of the steps."""
         return get_blas_funcs(("dot", "axpy"), dtype=self.direction.dtype)
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget all steps."""
         for some in (self.steps, self.changes, self.products):
             some.clear()
 
-    def add(self, step, gradient, before):
+    def add(self, step: float, gradient: np.ndarray, before: np.ndarray) -> None:
         """Add a step along the direction, unless by rounding the gradient does not grow there."""
         if len(self.steps) == self.steps.maxlen:  # their memory is used again
             self.products.popleft()
@@ -325,7 +341,7 @@ class History:
             self.changes.append(change)
             self.products.append(product)
 
-    def find_direction(self, gradient):
+    def find_direction(self, gradient: np.ndarray) -> float:
         """Make the quasi-Newton direction, see Liu and Nocedal; return the slope along it."""
         (dot, axpy), q = self.blas, self.direction
         if not self.steps:
@@ -360,11 +376,11 @@ class PrimalPoint:
 
     w: np.ndarray
 
-    def without_average(self):
+    def without_average(self) -> PrimalPoint:
         """Return the same: there is none."""
         return self
 
-    def restore(self, run):
+    def restore(self, run: LBFGSRun) -> None:
         """Let a new run continue from here.
 
         Parameters

@@ -20,10 +20,10 @@
 # - What depends on weights or parameters is made for each request, in time that does not grow with
 #   the number of weights; so a user may set both on a fitted estimator.
 #
-# Tried or considered, and left. Mixins for kernels, hidden labels and warm starts: who calls what
-# could not be seen, so these are objects that an estimator has. A decoder for each family: one
-# `Request` serves all. Refusing options without effect: thirty rules that helped no user; they are
-# documented instead.
+# Tried or considered, and left. More mixins: where several override one method, a reader cannot see
+# which is called; those of kernels, standardised columns and hidden states are left. A decoder for
+# each family: one `Request` serves all. Refusing options without effect: thirty rules that helped
+# no user; they are documented instead.
 
 from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes

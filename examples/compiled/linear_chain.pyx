@@ -8,14 +8,15 @@ the package multiplies them with the features, and passes the products, the pote
 
 import numpy as np
 
-# All of the package that a compiled structure needs: one class, and the public names of a .pxd.
-from sskit.models import CompiledModel
+# All that a compiled structure needs of the package: a class and a function in Python, and the
+# public names of one .pxd file.
+from sskit.models import CompiledModel, end_marks
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from sskit.models cimport Block, FeatureMap, FeatureRows, NodeLoss, Structure, end_marks
+from sskit.models cimport Block, FeatureMap, FeatureRows, NodeLoss, Structure
 
 
 # A block is one sequence. Its potentials, b.theta, have two parts here: first the table of pairs of

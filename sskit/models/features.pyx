@@ -231,7 +231,7 @@ def has_few_entries(X):
     return np.count_nonzero(X) < limit
 
 
-cpdef no_features(n_rows, marks=None, n_marks=2):
+def no_features(n_rows, marks=None, n_marks=2):
     """Return rows without features but for their marks."""
     return FeatureRows(np.empty((n_rows, 0)), False, marks, n_marks=n_marks)
 
@@ -241,7 +241,7 @@ def ones(n_rows):
     return np.ones(n_rows, dtype=np.uint8)
 
 
-cpdef end_marks(const int64_t[::1] offsets):
+def end_marks(const int64_t[::1] offsets):
     """Return the marks of rows that are the first or the last of their block."""
     cdef Py_ssize_t i, n = offsets.shape[0] - 1
     marks = np.zeros(offsets[n], dtype=np.uint8)

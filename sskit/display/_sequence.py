@@ -102,7 +102,7 @@ def show_sequence(
     Parameters
     ----------
     words : sequence of T objects
-        The tokens; what is no string is drawn as its `str`.
+        The tokens; others than strings are drawn as their `str`.
     tags : sequence of T labels
         Predicted labels, say. The prefix of a tag scheme, such as "B-", has no colour of its own;
         "O" has none.

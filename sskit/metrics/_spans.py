@@ -69,10 +69,10 @@ def convert_tags(y: Samples, source: Scheme, target: Scheme, *, strict: bool = T
     y : sequence of n label sequences (T_i,) of str
         The tags: "O" outside of spans, else a prefix alone or with a type, as in "B-NP".
     source, target : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}
-        The scheme of `y`, and that of what is returned. In "bio", also called "iob2", spans begin
-        with B and continue with I; in "iob1" they begin with I, but with B directly after a span
-        of their type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou"
-        is that with the letters L and U.
+        The scheme of `y`, and that of the result. In "bio", also called "iob2", spans begin with B
+        and continue with I; in "iob1" they begin with I, but with B directly after a span of their
+        type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou" is that
+        with the letters L and U.
     strict : bool, default=True
         Whether tags that break the rules of their scheme raise an error. Otherwise they are read
         as by `spans`.

@@ -61,7 +61,7 @@ class GraphModel:
         form.
     """
 
-    # each oracle is exact, or bounds what it may have missed
+    # every oracle is exact, or has an upper bound
     inferences = ("auto", "tree", "elimination", "qpbo", "trws")
     # are max-marginals exact?
     marginals = False

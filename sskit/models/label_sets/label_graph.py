@@ -112,7 +112,7 @@ def chow_liu_tree(fractions):
     """
     information = mutual_information(fractions)
     n_labels = len(information)
-    # any tree spans: a graph with no zeros, and a minimum of what is positive
+    # SciPy takes zeros for missing edges, so that all numbers are made positive
     cost = information.max(initial=0.0) - information + 1.0
     # SciPy 1.11.4 to 1.16.3 take indices of 32 bits only
     a, b = np.triu_indices(n_labels, 1)

@@ -159,7 +159,7 @@ class CuttingPlaneRun(Run):
     hinge, primal : float
         Mean hinge and objective there, by the best known planes.
     most : float
-        Upper bound of the mean hinge there, if the oracle is exact or bounds what it misses.
+        Upper bound of the mean hinge there, if the oracle is exact or has upper bounds.
     bound : float
         Lower bound of the optimum.
     """

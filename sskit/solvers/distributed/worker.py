@@ -187,8 +187,8 @@ class Worker:
     pass by itself, from the same weights, against a curvature S times as large, so that the steps
     of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
     begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
-    The dual variables are feasible all the time: what is extrapolated is the sum that a round
-    begins with.
+    The dual variables are feasible all the time: only the sum that a round begins with is
+    extrapolated.
 
     Parameters
     ----------

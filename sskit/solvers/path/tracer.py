@@ -110,7 +110,7 @@ class PathTracer:
 
     so lam_1, which makes that kappa eps of the dual objective, and every larger lam are served:
     the dual objective of the same planes grows with lam. In :math:`1 / \lambda` the gap there is
-    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` of what it is
+    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` times the gap
     at lam_1.
 
     *Induction.* The model of a breakpoint serves all lam down to the next one, see the module
@@ -118,10 +118,11 @@ class PathTracer:
     `Tolerance`). For lam to zero both gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with
     next to no hinge serves all smaller lam, and the path ends.
 
-    If the oracle may miss the maximum but bounds it, the path is traced by what is found, like the
-    end of a fit, for more passes or breakpoints cannot close the rest. The gaps of the pieces count
-    it: as w and the bounds stay, it is the same for all lam of a piece. Above lam_1 the gap is
-    convex in :math:`1 / \lambda` all the same, from what may have been missed at w_0.
+    If the oracle may miss the maximum but bounds it, the path is traced by the best known
+    labellings, as a fit ends by them: more passes or breakpoints cannot close the rest. The gaps of
+    the pieces count it: as w and the bounds stay, it is the same for all lam of a piece. Above
+    lam_1 the gap is convex in :math:`1 / \lambda` all the same, from what may have been missed at
+    w_0.
 
     Parameters
     ----------

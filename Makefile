@@ -43,7 +43,7 @@ help:
 	@echo "make debug         run DEBUG_TESTS on a build that checks indices and undefined behaviour"
 	@echo "make fuzz          make N random calls of all public functions, N / 200 random products"
 	@echo "make mutants       break compiled code in N places, one at a time: do the tests see it?"
-	@echo "make lint          check style, spelling, words, docstrings and types"
+	@echo "make lint          check style, spelling, docstrings and types"
 	@echo "make doc           build the documentation with its gallery into doc/_build/html"
 	@echo "make doc-noplot    build the documentation without running the gallery"
 	@echo "make bench         run the benchmarks of examples/benchmarks"
@@ -149,7 +149,6 @@ lint: $(VENV)/.installed $(VENV)/.dev
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint sskit tests/compiled examples/compiled
 	$(BIN)/python .ci/check_indices.py
 	$(BIN)/codespell
-	$(BIN)/python .ci/check_words.py
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $(MODULES)
 	$(BIN)/python .ci/check_types.py
 

@@ -4,7 +4,7 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def unwrap(estimator, X=None):
-    """Yield an estimator, then what it ends in, each with what it is given of data.
+    """Yield an estimator, then the estimators inside it, each with its input.
 
     Parameters
     ----------
@@ -12,14 +12,14 @@ def unwrap(estimator, X=None):
         A pipeline leads to its last step, a search or another meta-estimator to what it has
         fitted, or else to what it would fit. A path, which has many models, is an end.
     X : object, default=None
-        What the first one is given; the steps of pipelines transform it on the way.
+        Input of the first one; the steps of pipelines transform it on the way.
 
     Yields
     ------
     estimator : object
         From outside in.
     X : object
-        What this one is given.
+        Input of this one.
     """
     while estimator is not None:
         yield estimator, X
@@ -43,16 +43,16 @@ def fitted_with(estimator, attribute, noun, X=None):
     attribute : str
         Of a fitted estimator, or a method.
     noun : str
-        What error messages call what is missing.
+        Name of the missing attribute in error messages.
     X : object, default=None
-        What the outer estimator is given.
+        Input of the outer estimator.
 
     Returns
     -------
     inner : estimator
         The outermost one that has it.
     X : object
-        What this one is given.
+        Input of this one.
 
     Raises
     ------

@@ -42,7 +42,7 @@ def plain(label):
 
 
 def label_array(labels, name_of):
-    """Return labels as an array of the narrowest dtype that keeps them what they are.
+    """Return labels as an array of the narrowest dtype that keeps their values and types.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def string_array(labels, base=str):
     labels : list of length n
         Strings.
     base : type, default=str
-        What they are, or bytes.
+        Their type, or bytes.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def check_sortable(labels, name_of):
 
 
 def is_ignored(labels, ignore_label):
-    """Return where labels are the one that stands for none.
+    """Return where labels are `ignore_label`.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def as_floats(values, name):
     values : array-like
         Real numbers.
     name : str
-        What they are, for error messages.
+        Their name in error messages.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
     kind : {"numbers", "integers"}, default="numbers"
         Numbers are finite, and become float64.
     low, high : float, default=-inf, inf
-        Between what all entries are; both belong to the range.
+        Range of all entries, both ends included.
     where : str, default=""
         Text of error messages after the name and the place of an entry.
 
@@ -102,14 +102,14 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
 
 
 def as_array(values, name):
-    """Return an array of values that are not too uneven for one.
+    """Return values as an array, or raise ValueError for rows of different lengths.
 
     Parameters
     ----------
     values : array-like
         Of any type.
     name : str
-        What they are, for error messages.
+        Their name in error messages.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def shown(value):
 
 
 def capped(count, most=LARGEST_COUNT):
-    """Return a count, or the largest that the hot loops can count to: nothing gets that far.
+    """Return a count, or the largest that compiled loops can count to, which is never reached.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def capped(count, most=LARGEST_COUNT):
 
 
 def n_workers(n_jobs, n_tasks):
-    """Return how many workers of joblib some tasks can use.
+    """Return the number of workers of joblib that some tasks can use.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Large tables in files of models: names as one text, weights that are mostly zero by the others.
+"""Large tables in files of models: names as one text, sparse weights by their nonzeros.
 
 A list of strings is a node of the file for each of them, which takes minutes to read where there
 are hundreds of thousands, and names of features stand in an estimator and in its vectoriser.
@@ -88,7 +88,7 @@ def _squeezed(data):
 
 
 def _array(squeezed, dtype):
-    """Return an array of what `_squeezed` has made."""
+    """Return the array that `_squeezed` has compressed."""
     return np.frombuffer(zlib.decompress(squeezed), dtype=dtype)
 
 

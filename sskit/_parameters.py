@@ -32,9 +32,9 @@ NON_NEGATIVE = Number(Real, 0, None, closed="left")
 POSITIVE = Number(Real, 0, None, closed="neither")
 POSITIVE_OR_INFINITE = Number(Real, 0, None, closed="right")
 FRACTION = Number(Real, 0, 1, closed="neither")
-# What n_jobs may be, in terms of scikit-learn's validation
+# Values of n_jobs, in terms of scikit-learn's validation
 JOBS = None, Number(Integral, None, -1, closed="right"), COUNT
-# In the place of a default: there is none.
+# Marks a parameter without a default.
 REQUIRED = object()
 Class = TypeVar("Class")
 

@@ -68,17 +68,17 @@ def documentation():
 
 
 def export_from(module, *others):
-    """Let classes and functions be known by the package that exports them in its ``__all__``.
+    """Set the module of classes and functions to the package that exports them in its ``__all__``.
 
-    Files of saved models, pickles too, name the types in them, and pages are called by them. They
-    stay readable when a class goes to another file, as long as its package exports it.
+    Files of saved models, pickles too, name the types in them, and pages are called by them. Files
+    stay readable when a class is moved to another module, as long as its package exports it.
 
     Parameters
     ----------
     module : str
         Name of the package.
     *others : type
-        What is in files too, though it is not imported.
+        Further types that occur in files.
     """
     package = sys.modules[module]
     named = (getattr(package, name, None) for name in getattr(package, "__all__", ()))
@@ -88,7 +88,7 @@ def export_from(module, *others):
 
 
 class PublicMixin:
-    """Base of what has parameters: pictures link to pages and say the gap, files have a version.
+    """Base of classes with parameters: pictures show links and the gap, files have a version.
 
     To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
     and no link.
@@ -159,7 +159,7 @@ class PublicMixin:
         self._make_ready()
 
     def _make_ready(self):
-        """Make what every request reads; called after a fit and after loading.
+        """Compute what every request reads; called after a fit and after loading.
 
-        The first request would make it, and take longer than others.
+        Otherwise the first request would do so, and take longer than others.
         """

@@ -1,4 +1,4 @@
-"""Tag schemes for spans (IOB, BIOES): what prefixes mean, and which tags may follow which."""
+"""Tag schemes for spans (IOB, BIOES): the meaning of prefixes, and allowed transitions of tags."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ SCHEMES = {
 
 
 def scheme_rules(scheme, codes, kinds):
-    """Return what a scheme allows.
+    """Return the transitions, first tags and last tags that a scheme allows.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def scheme_rules(scheme, codes, kinds):
     codes : ndarray of shape (K,)
         Codes of the prefixes of the tags.
     kinds : ndarray of shape (K,)
-        What kinds of spans they are of, of any type; that of tags outside does not matter.
+        Kinds of their spans, of any type; ignored for tags outside of spans.
 
     Returns
     -------
@@ -87,13 +87,13 @@ def violation_error(tokens, labels, offsets, names, rules, name_of, told):
     labels, offsets : ndarray
         As for `find_violations`.
     names : ndarray of shape (K,)
-        What the labels are.
+        The labels.
     rules : tuple
         Allowed transitions, first labels and last labels.
     name_of : callable
         Takes the number of a token and returns what the message calls its label.
     told : str
-        Whose rules these are, and what can be done about it.
+        The source of the rules, and the cure.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def check_scheme(scheme, name="scheme"):
 
 
 def read_tags(tags, scheme):
-    """Return what some tags mean.
+    """Return prefixes and types of some tags.
 
     Parameters
     ----------

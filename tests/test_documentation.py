@@ -188,31 +188,3 @@ def test_the_checker_of_links(tmp_path, capsys, body, fault):
         assert faults[0].startswith("index.html: ") and fault in faults[0]
         assert checker["main"](tmp_path, SITE) == 1
         assert fault in capsys.readouterr().out
-
-
-# backwards, such that this file has none
-WORD = "erahs"[::-1]
-
-
-@pytest.mark.parametrize(
-    ("line", "n_faults"),
-    [
-        (f"# a {WORD} of the data", 1),
-        (f"{WORD.upper()} = {WORD}s", 2),
-        (f"{WORD}d, un{WORD}d, {WORD}_of, ~/.local/{WORD}/sskit", 0),
-        ("auto near = std::{}(list);".format("evom"[::-1]), 0),
-    ],
-)
-def test_words_that_contributing_replaces_are_found(tmp_path, line, n_faults):
-    find_faults = runpy.run_path(str(ROOT / ".ci" / "check_words.py"))["find_faults"]
-    (tmp_path / "CONTRIBUTING.md").write_text((ROOT / "CONTRIBUTING.md").read_text())
-    (tmp_path / "sskit" / "_build").mkdir(parents=True)
-    for name in ("a.py", "a.so", "_build/b.py"):
-        (tmp_path / "sskit" / name).write_text(f"first\n{line}\n")
-    found = find_faults(tmp_path)
-    assert len(found) == n_faults
-    assert all(fault.startswith("sskit/a.py:2: instead of ") for fault in found)
-
-
-def test_words_that_contributing_replaces_stand_nowhere():
-    assert runpy.run_path(str(ROOT / ".ci" / "check_words.py"))["find_faults"](ROOT) == []

@@ -282,6 +282,19 @@ def test_what_pages_name_exists():
             assert [name for name in named if not (ROOT / name).is_file()] == [], page
 
 
+def test_contributing_names_what_exists():
+    """Paths in it begin at the root or at the package; those of modules may lack the suffix."""
+    named = re.findall(r"`([\w.]+/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(named) > 20
+    for name in named:
+        found = [
+            ROOT / top / f"{name}{end}" for top in ("", "sskit") for end in ("", ".py", ".pyx")
+        ]
+        assert any(path.exists() for path in found), name
+    workflow = (ROOT / ".github" / "workflows" / "checks.yml").read_text()
+    assert "pull_request" in workflow and ".ci/run first" in workflow
+
+
 def test_the_guide_has_few_pages_and_they_are_short():
     """Tables of experiments, indices and the changelog do not count."""
     pages = [p for door in DOORS for p in DOC.glob(f"{door}/*.rst") if p.stem not in UNCOUNTED]

@@ -1,6 +1,7 @@
 """Whatever is public has a type, and type checkers reject wrong calls only."""
 
 import ast
+import importlib
 import importlib.resources
 import inspect
 import os
@@ -94,6 +95,40 @@ def test_the_stub_has_the_compiled_functions():
     for node in functions:
         arguments = [a.arg for a in [*node.args.args, *node.args.kwonlyargs]]
         assert arguments == [*inspect.signature(getattr(sskit.oracles, node.name)).parameters]
+
+
+@pytest.mark.parametrize("path", sorted(set(STUBS.parents[1].rglob("*.pyi")) - {STUBS}))
+def test_stubs_of_compiled_classes_have_their_methods(path):
+    """Each class and function exists with the arguments of the stub, and no method is left out."""
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    module, tree = importlib.import_module(name), ast.parse(path.read_text())
+    listed = {node.name: node for node in tree.body if hasattr(node, "name")}
+    functions = {name: node for name, node in listed.items() if isinstance(node, ast.FunctionDef)}
+    classes = {name: node for name, node in listed.items() if isinstance(node, ast.ClassDef)}
+    own = {n for n, item in vars(module).items() if getattr(item, "__module__", "") == name}
+    assert {n for n in own if n[0] != "_" and inspect.isclass(getattr(module, n))} == {*classes}
+    for function, node in functions.items():
+        assert arguments(node) == [*inspect.signature(getattr(module, function)).parameters]
+    for cls, node in classes.items():
+        methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
+        there = {n for n, m in vars(getattr(module, cls)).items() if is_public(n, m)}
+        inherited = {n for base in getattr(module, cls).__mro__[1:] for n in vars(base)}
+        assert there - {*methods} <= inherited, cls
+        for method in {*methods} & there:
+            found = inspect.getattr_static(getattr(module, cls), method)
+            if inspect.ismethoddescriptor(found) and not inspect.isdatadescriptor(found):
+                assert arguments(methods[method]) == [*inspect.signature(found).parameters]
+
+
+def arguments(node):
+    return [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+
+
+def is_public(name, member):
+    """Return whether a member of a compiled class is a method or a documented property."""
+    return name[0] != "_" and (
+        inspect.isroutine(member) or inspect.isdatadescriptor(member) and bool(member.__doc__)
+    )
 
 
 def test_the_package_says_that_it_has_types():

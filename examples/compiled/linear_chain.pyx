@@ -1,26 +1,41 @@
-"""A linear chain: x has a row of features for each of its tokens, y a label, 0 to K - 1."""
+"""A linear chain: x has a row of features for each of its tokens, y a label, 0 to K - 1.
+
+This file is a complete structure, to be read from top to bottom. It has two classes. LinearChain,
+compiled, answers one question for the solvers: which labelling violates the margin most? The other
+one, ChainModel, in Python, says which features the parts of a labelling have. Neither sees weights:
+the package multiplies them with the features, and passes the products, the potentials of a block.
+"""
 
 import numpy as np
 
-from sskit.models import CompiledModel
-from sskit.models.features import FeatureRows, end_marks
+# All that a compiled structure needs of the package: a class and a function in Python, and the
+# public names of one .pxd file.
+from sskit.models import CompiledModel, end_marks
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from sskit.models.feature_map cimport FeatureMap
-from sskit.models.structure cimport Block, NodeLoss, Structure
+from sskit.models cimport Block, FeatureMap, FeatureRows, NodeLoss, Structure
 
 
+# A block is one sequence. Its potentials, b.theta, have two parts here: first the table of pairs of
+# labels, K rows of S numbers; then, from node_base on, a row of S numbers for each token. Rows of K
+# numbers are padded to S, a multiple of eight, so that loops run over whole vectors of eight.
 cdef class LinearChain(Structure):
     cdef FeatureMap map
     cdef double[::1] value                   # of the best labelling that ends in a label
 
+    # The constructor makes room for the longest block, and says how long a labelling can get, and
+    # how many numbers `plane` writes at most. Each thread constructs an object of its own.
     def __cinit__(self, FeatureMap map):
         self.map, self.value = map, np.empty(map.longest * map.stride)
         self.max_code_length, self.max_support = map.longest, 4 * map.longest
 
+    # First method: the labelling that maximises  weight * loss(y) + <theta, m(y)>.  This is the
+    # algorithm of Viterbi, value[t, k] = node[t, k] + max_j (value[t - 1, j] + table[j, k]), where
+    # the losses have been added to the potentials of nodes. With weight = 0 it predicts. `loss.add`
+    # also makes forbidden states -inf, which gives top k and hidden states without further code.
     cdef int best(
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 nogil:
@@ -32,9 +47,10 @@ cdef class LinearChain(Structure):
         memcpy(here, b.theta + self.map.node_base, b.n * S * sizeof(double))
         loss.add(b.first, b.n, weight, here, S)
         for t in range(1, b.n):
+            # value[t] += (value[t - 1][:, None] + table).max(axis=0), eight columns at a time
             last = &self.value[(t - 1) * S]
             here = last + S
-            for c in range(0, S, 8):         # rows are padded to whole vectors of eight
+            for c in range(0, S, 8):
                 for j in range(8):
                     top[j] = last[0] + table[c + j]
                 for k in range(1, K):
@@ -42,6 +58,7 @@ cdef class LinearChain(Structure):
                         top[j] = max(top[j], last[k] + table[k * S + c + j])
                 for j in range(8):
                     here[c + j] += top[j]
+        # the way back finds again where each maximum came from
         code[b.n - 1] = self.largest(here, NULL)
         for t in range(b.n - 1, 0, -1):
             here -= S
@@ -58,6 +75,9 @@ cdef class LinearChain(Structure):
                 top, best = score, k
         return <int32_t>best
 
+    # Second method: m(truth) - m(code), by which the solver changes the weights. Each line is a
+    # place in theta and a number: +1 for a part that only the truth has, -1 for one that only the
+    # other labelling has. Parts are the label of a token, and the pair of it and the one before.
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
@@ -72,6 +92,8 @@ cdef class LinearChain(Structure):
                 value[n], value[n + 1], n = 1.0, -1.0, n + 2
         return n
 
+    # Third and last method: are these numbers a labelling? It is called once for every truth, and
+    # for labellings that come from a file; the other methods trust their arguments.
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t
         for t in range(b.n):
@@ -80,6 +102,9 @@ cdef class LinearChain(Structure):
         return True
 
 
+# What users fit: StructuredSVM(ChainModel(n_labels)). The map has all rows of all sequences, one
+# after the other, K columns of weights for them, and a table of K x K weights for pairs. The marks
+# of first and last rows are two further features: weights of labels that start or end a sequence.
 class ChainModel(CompiledModel):
     structure = LinearChain
 

@@ -9,14 +9,12 @@ from math import isqrt
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sskit.models import CompiledModel
-from sskit.models.features import FeatureRows, no_features
+from sskit.models import CompiledModel, no_features
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from sskit.models.feature_map cimport FeatureMap
-from sskit.models.structure cimport Block, NodeLoss, Structure
+from sskit.models cimport Block, FeatureMap, FeatureRows, NodeLoss, Structure
 
 
 cdef class ProjectiveParse(Structure):

@@ -2,14 +2,15 @@ from libc.stdint cimport int32_t
 
 from sskit.core.stop cimport Stop
 
-# What problems have, or may have, besides the contract that all of them fill.
+# Capabilities of problems beyond the methods of `Problem`: each is an object that a problem has or
+# lacks.
 
 
 cdef class FeatureSpace:
-    """Where the weights of a problem live: their inner product, and how sums of them are made.
+    """The space of the weights of a problem: their inner product, and their sums.
 
-    This one is R^d, where nothing of this is any work. Where the d numbers stand for functions, a
-    subclass says how.
+    This class is R^d, where these methods do nothing. If the d numbers stand for functions, a
+    subclass overrides them.
     """
 
     cdef readonly bint is_kernel_space       # w stands for functions: no box can be put on it
@@ -19,9 +20,10 @@ cdef class FeatureSpace:
     cdef public object support
 
     # v, of d numbers, zero or left by another sum, becomes zero, and until end_sum only scatter of
-    # the problem is called, with this v: what many blocks add may be worked out at once
+    # the problem is called, with this v: so that the contributions of many blocks may be computed
+    # together
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil
-    # may take long: CutShort is raised if the stop is due before the end
+    # may take long; raises CutShort if the fit is to stop before the end
     cdef int end_sum(self, double* v, Stop stop) except -1 nogil
     # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
     cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil
@@ -43,10 +45,10 @@ cdef class FeatureSpace:
 
 
 cdef class PlaneStore:
-    """Who holds the planes behind their codes; this one holds none, for codes are planes.
+    """Holds planes whose codes are only numbers; this base class holds none, as codes are planes.
 
-    A plane that argmax found stays valid until argmax is called for its block again; one that
-    is kept, until it is forgotten. Matters where codes are mere numbers of planes that are held.
+    A plane that argmax found is valid until argmax is called for its block again; one that was
+    kept, until it is forgotten. This matters only where codes are numbers of stored planes.
     """
 
     cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 nogil

@@ -33,14 +33,14 @@ cdef class FeatureSpace:
         return self
 
     def digests(self):
-        """Return what distinguishes spaces, of the whole and of each block."""
+        """Return two dicts, {name: value} of the whole space and {name: digests} of its blocks."""
         return {}, {}
 
     cdef void prefetch_step(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
         pass
 
     def begin_steps(self, blocks, v):
-        """Begin steps of some blocks, where many cost less than one after the other.
+        """Begin joint steps of some blocks, if these cost less than single steps.
 
         Until `end_steps` only these blocks are visited, and scores are right at them alone.
 
@@ -54,19 +54,19 @@ cdef class FeatureSpace:
         Returns
         -------
         begun : bool
-            False where that would be of no use, or there is no room; then nothing has begun.
+            False if that would not be faster, or memory does not suffice; then nothing has begun.
         """
         return False
 
     def end_steps(self, v, done):
-        """End what `begin_steps` has begun.
+        """End the joint steps that `begin_steps` has begun.
 
         Parameters
         ----------
         v : ndarray of shape (n_weights + LANES,)
             The same weights; they are right everywhere afterwards.
         done : bool
-            False after an error: then the weights are of no use.
+            False after an error; the weights are then invalid.
         """
 
     def covector(self, w):
@@ -91,7 +91,7 @@ cdef class FeatureSpace:
         return random_state.permutation(blocks)
 
     def cached_blocks(self, blocks):
-        """Return those of some blocks that can take a step without anything being fetched first.
+        """Return those of some blocks whose steps need nothing that has to be computed first.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ cdef class FeatureSpace:
         Returns
         -------
         blocks : ndarray, intp
-            All of them, unless steps need what may not be in memory.
+            All of them, unless steps need rows that may not be in memory.
         """
         return blocks
 
@@ -119,7 +119,7 @@ cdef class PlaneStore:
         return 0
 
     def export_planes(self, code, n_planes):
-        """Return something that names planes in any process; codes do unless they are numbers.
+        """Return planes in a form that another process can read; by default their codes.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
-# What Python hands to compiled code is checked where it comes in, once for each call: what runs
-# without the GIL trusts it. Every error names the number and what it should be.
+# Arguments that Python passes to compiled code are checked once, at the call: loops without the GIL
+# trust them. Every error names the number, and what was expected.
 
 # IndexError unless 0 <= i < n for all numbers of an array
 cpdef int check_indices(numbers, Py_ssize_t n, str name) except -1

@@ -21,11 +21,11 @@ cdef struct Block:
     double* weight
     double* plane_loss
     int32_t* code          # (capacity, code_length)
-    int32_t* last_used     # when the plane was last worth its place, by the solver's clock
+    int32_t* last_used     # when the plane was last used, by the solver's clock
     # inner products <B psi, B psi'> of the first n_gram planes, filled in by solvers
     double* gram           # (plane_capacity, plane_capacity)
     int32_t n_gram
-    int32_t version        # another one when a plane that was there has changed, or is gone
+    int32_t version        # changes whenever an earlier plane has changed, or is gone
 
 
 # memory in bytes of `size` planes with codes of length n

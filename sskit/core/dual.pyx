@@ -50,7 +50,7 @@ cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-# of 2^31 versions none is taken for another that was there a moment ago
+# the counter wraps around after 2^31 changes, long after any reader of an old version
 cdef inline void renew(Block* block) noexcept nogil:
     block.version = (block.version + 1) & 0x7fffffff
 
@@ -127,6 +127,7 @@ cdef class DualState:
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.blocks[i]
+        # <alpha_i, L_i> = weight @ plane_loss
         cdef double total = 0.0
         cdef Py_ssize_t p
         for p in range(block.n_planes):
@@ -142,6 +143,7 @@ cdef class DualState:
         return 0
 
     cdef int add_to(self, Py_ssize_t i, Direction delta, double scale) except -1 nogil:
+        # delta += scale * (weight @ psi)
         cdef Py_ssize_t p
         for p in range(self.blocks[i].n_planes):
             if self.blocks[i].weight[p] > 0.0:
@@ -154,6 +156,7 @@ cdef class DualState:
         cdef Block* block = &self.blocks[i]
         cdef Py_ssize_t e
         cdef int32_t j
+        # psi_0 += step * delta, of which `seen` marks the indices that psi_0 has already
         reserve(block, block.n + delta.n)
         for e in range(block.n):
             j = block.index[e]
@@ -184,7 +187,7 @@ cdef class DualState:
     ) except -1 nogil:
         cdef Block* block = &self.blocks[i]
         reserve(block, n)
-        if n:  # else neither may have memory
+        if n:  # else either may be unallocated
             memcpy(block.index, index, n * sizeof(int32_t))
             memcpy(block.value, value, n * sizeof(double))
         block.n, block.plane_loss[0], block.n_gram = n, loss, 0
@@ -258,6 +261,7 @@ cdef class DualState:
         self.add_plane(i, slot, self.scratch, gamma)
         self.assign(i, self.scratch, loss)
         block.weight[0] = total
+        # with psi = rest psi_0 + gamma psi_slot:  ||psi||^2, and <psi, psi_a> of the others
         if n_gram > 0:
             own[0] = rest * (rest * own[0] + 2.0 * gamma * own[slot]) + gamma * gamma * other[slot]
         for a in range(1, n_gram):
@@ -283,7 +287,8 @@ cdef class DualState:
                 while self.blocks[i].n_planes > 1:
                     self.evict(i, self.blocks[i].n_planes - 1)
 
-    # v += sum of c_i / lam B_i q_i
+    # v += sum_i c_i / lam B_i q_i: without a prior and bounds this is w, and the dual objective is
+    # D = sum_i c_i <alpha_i, L_i> - lam / 2 ||w||^2
     cdef int add_mixes(self, double lam, double* v) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(self.n_blocks):
@@ -321,7 +326,7 @@ cdef class DualState:
             regularizer.refresh()
 
     def add_sum(self, double lam, double[::1] v):
-        """Add what the blocks add to a dual sum, c_i / lam B_i q_i each; not in a kernel space.
+        """Add c_i / lam B_i q_i of every block to a dual sum; not in a kernel space.
 
         Parameters
         ----------
@@ -337,7 +342,7 @@ cdef class DualState:
     def n_support_planes(self):
         """Return the number of planes with weight, those of the truth aside.
 
-        What was merged in a block counts as one plane, however many these were.
+        All planes of a block that were merged count as one.
         """
         cdef Py_ssize_t i, p, n, total = 0
         cdef Block* block

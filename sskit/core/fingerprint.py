@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What decides whether a dual point of one problem is one of another.
+    """Identity of a problem: problems with equal fingerprints have the same dual points.
 
     Two problems with equal entries here have the same planes, block by block. The weights of
     the blocks, lam and bounds are not part of it: a dual point can follow when they change.

@@ -7,12 +7,11 @@
 //
 // A function marked SSKIT_CLONES is compiled for several vector widths on Linux/x86-64 GCC and the
 // CPU picks at load time, so that a wheel built anywhere runs at the speed of the machine it lands
-// on. Each clone is compiled wherever its header is included: such headers are included by one
-// module, which hands the functions on, or they say SSKIT_OWN_CLONES: then a module has only those
-// that it calls. The vectors are halves of LANES: CPUs with AVX-512 gain from code of their own only
-// where sums fill their 32 registers, and such functions are marked SSKIT_WIDE_CLONES.
-// SSKIT_PORTABLE chooses the code for compilers without vector extensions on any
-// compiler.
+// on. Each clone is compiled wherever its header is included. Such headers are therefore included
+// by one module, which exports the functions, or they use SSKIT_OWN_CLONES: then a module has only
+// those that it calls. The vectors are halves of LANES: CPUs with AVX-512 gain from code of their
+// own only where sums fill their 32 registers, and such functions are marked SSKIT_WIDE_CLONES.
+// SSKIT_PORTABLE chooses the code for compilers without vector extensions on any compiler.
 #pragma once
 #include <cstddef>
 #include <cstdint>

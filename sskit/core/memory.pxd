@@ -13,8 +13,8 @@ cdef inline void* grown(void* memory, size_t n_bytes) except NULL nogil:
     return result
 
 
-# Vectors of many weights are mostly zeros, and memory that is never written to costs nothing:
-# what follows writes to pages, of 512 numbers, where it has to.
+# Vectors of many weights are mostly zeros, and memory that is never written to costs nothing: the
+# functions below write to a page (512 numbers) only if it is in use.
 cdef inline bint any_bit(const double* v, Py_ssize_t n) noexcept nogil:
     cdef const uint64_t* bits = <const uint64_t*>v
     cdef uint64_t found = 0
@@ -29,6 +29,6 @@ cdef inline void clear_numbers(double* v, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t first, count
     for first in range(0, n, 512):
         count = min(512, n - first)
-        # a page in use mostly shows it at once
+        # a page in use mostly has a nonzero number near its begin
         if v[first] != 0.0 or any_bit(v + first, count):
             memset(v + first, 0, count * sizeof(double))

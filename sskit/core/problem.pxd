@@ -14,7 +14,7 @@ cdef struct SlackGoal:
     double upper
 
 
-# what is to be largest, of a label with these h and g; 0 if it does not count, which takes h, g > 0
+# the value of a labelling with these h and g for a goal; 0 if it does not count, as for h, g <= 0
 cdef inline double goal_value(const SlackGoal* goal, double h, double g) noexcept nogil:
     if not (h > 0.0 < g and goal.lower * h <= g < goal.upper * h):
         return 0.0
@@ -50,7 +50,7 @@ cdef class Problem:
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint bounds                # if not, does it bound how much better a y may be?
     cdef readonly bint costly                # does argmax take far longer than scores?
-    cdef readonly bint lock_free             # does no method ever take the interpreter's lock?
+    cdef readonly bint lock_free             # do all methods run without the interpreter's lock?
     cdef readonly bint takes_turns           # or for a part of its time only, in turns?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one
     cdef readonly FeatureSpace space         # where the weights live; R^d unless it is set
@@ -61,7 +61,7 @@ cdef class Problem:
     # answer is proven best, and always where argmax is exact or bounds nothing.
     cdef readonly double excess
 
-    # NotImplementedError: a method that a subclass has to have, or one that it says it has
+    # raises NotImplementedError for a method that a subclass must have, or that it claims to have
     cdef int lacks(self, str name) except -1 nogil
 
     # theta = B_i^T w, the potentials
@@ -116,9 +116,8 @@ cdef class Problem:
     # hint: block i will be visited soon
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
-    # For slack rescaling, where `n_candidates` says that there are some, of which one is best
-    # whatever the goal: code and loss of the labelling that reaches a goal best; the truth, and
-    # False, if none counts
+    # For slack rescaling, if `n_candidates` is positive: code and loss of the labelling with the
+    # largest `goal_value`; the truth, and False, if none counts
     cdef bint choose(
         self, Py_ssize_t i, const double* theta, const SlackGoal* goal, int32_t* code,
         double* loss
@@ -132,6 +131,6 @@ cdef class Problem:
     cdef int check_weights(self, Py_ssize_t length, str name) except -1
 
     # In Python too: fingerprint, which says whether another problem is the same; restrict, the
-    # problem of some blocks alone; n_queries, how often the oracle behind the oracle was called;
+    # problem of some blocks alone; n_queries, how often the model's own oracle was called;
     # n_candidates, which makes room for those of `choose`; and oracle_pool, decomposition and
     # state_blocks.

@@ -113,7 +113,7 @@ cdef class Problem:
         return 0
 
     def oracle_pool(self, n_jobs):
-        """Return a pool that finds answers of argmax ahead, or None: then threads use forks.
+        """Return a pool that computes answers of argmax in advance, or None.
 
         Parameters
         ----------
@@ -124,8 +124,8 @@ cdef class Problem:
         -------
         pool : object or None
             It has precompute(blocks, w), after which argmax of these blocks, at the potentials of
-            this w and with the whole loss, answers as ever but at once; and clear(), which
-            forgets the rest.
+            this w and with the whole loss, returns the same answers without delay; and clear(),
+            which drops the unused ones.
         """
         return None
 
@@ -144,14 +144,14 @@ cdef class Problem:
         return None
 
     def log_loss(self, n_jobs=None, stop=None):
-        """Return what evaluates -log p of all truths and its gradient, or None.
+        """Return an object that evaluates -log p of all truths and its gradient, or None.
 
         Parameters
         ----------
         n_jobs : int, default=None
             Number of workers, as in scikit-learn.
         stop : Stop, default=None
-            Whether to leave out the rest of a pass; None never does.
+            Tells when to end a pass early; None: never.
 
         Returns
         -------
@@ -193,7 +193,7 @@ cdef class Problem:
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")
 
 
-# <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2, for problems that know no shorter way
+# <a, b> = (||a||^2 + ||b||^2 - ||a - b||^2) / 2, for problems without a faster method
 cdef int products_by_norms(
     Problem problem, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
     const Py_ssize_t* first, Py_ssize_t n, double* out, Direction other

@@ -47,8 +47,8 @@ cdef class Regularizer:
         Parameters
         ----------
         prior : ndarray of shape (n_weights,)
-            Finite; kept, and not to be changed. One of zeros is none, to the last bit. Not in a
-            kernel space.
+            Finite; kept, and not to be changed. A prior of zeros changes no bit. Not in a kernel
+            space.
         """
         prior = np.ascontiguousarray(prior, dtype=np.float64).reshape(-1)
         check_equal(len(prior), self.n_weights, "the number of weights of the prior")
@@ -63,11 +63,11 @@ cdef class Regularizer:
         self.refresh()
 
     def offset(self, w):
-        """Return weights of shape (n_weights,) less those of the prior."""
+        """Return weights of shape (n_weights,) minus the prior."""
         return w if self.prior is None else w - self.prior
 
     def from_prior(self, u):
-        """Return the sum of the prior and of others of shape (n_weights,)."""
+        """Return weights of shape (n_weights,) plus the prior."""
         return u if self.prior is None else u + self.prior
 
     def set_v(self, v):

@@ -1,5 +1,5 @@
 cdef class Sampler:
-    """The order in which a pass visits the blocks: one that does not depend on what it finds.
+    """The order in which a pass visits the blocks.
 
     Randomness is drawn in begin_pass(), with the GIL, from the random state of the fit; next()
     and record_gap() only read it, so that a pass runs without the GIL and a seed fixes the model.

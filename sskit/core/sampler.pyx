@@ -112,13 +112,13 @@ cdef class PromisingSampler(Sampler):
 
     def draw_order(self, Py_ssize_t n_steps):
         """Return the blocks that are chosen."""
-        # the mean, without what its method spends on a few blocks
+        # the mean, without the overhead of NumPy's method
         mean = np.add.reduce(self.slopes) / self.n_blocks
         return self.arranged(self.cached_blocks((self.slopes >= self.least * mean).nonzero()[0]))
 
 
 cdef class GapTree(Sampler):
-    """Base of samplers that go by the last known gaps: their sum, draws in proportion, the maximum.
+    """Base of samplers that use the last known gaps: their sum, draws in proportion, the maximum.
 
     A complete binary tree in an array: node 1 is the root, node j has the children 2 j and
     2 j + 1, block i is node n_leaves + i. Inner nodes hold the sum and the maximum of their
@@ -222,7 +222,7 @@ cdef class GapSampler(GapTree):
         return self.upcoming if ahead == 0 else -1
 
     cdef void redraw(self) noexcept nogil:
-        # with the same random number, of which nothing has come to light yet
+        # with the same random number: nothing has depended on it yet
         self.position -= 1
         self.upcoming = self.draw()
 

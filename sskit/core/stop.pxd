@@ -14,7 +14,7 @@ cdef extern from * nogil:
 
 
 cdef class Stop:
-    """Whether what a fit is doing is to end early: on Ctrl-C, or because its time is over.
+    """Tells whether a fit is to end early: on Ctrl-C, or because its time is over.
 
     A fit is at one of three things. Before its first pass there is nothing to keep: it never ends
     early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the

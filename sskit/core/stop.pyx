@@ -7,7 +7,7 @@ from collections import deque
 from cpython.exc cimport PyErr_CheckSignals
 from libcpp.atomic cimport memory_order_relaxed
 
-# What a fit is doing; the number is that of the presses that end it.
+# Phases of a fit, each with the number of presses of Ctrl-C that end it.
 cdef enum Activity:
     START
     PASS
@@ -16,19 +16,19 @@ cdef enum Activity:
 # Where visits take less than this many seconds, the clock is read after every 16th.
 cdef double QUICK = 1e-2
 cdef Py_ssize_t MANY = 16
-# Three presses within so many seconds raise KeyboardInterrupt whatever they met: they are meant to
-# end a loop of short fits.
+# Three presses within so many seconds always raise KeyboardInterrupt: they are meant to end a loop
+# of short fits.
 IMPATIENCE = 2.0
 # For how many seconds after the first press an exact pass may go on.
 PATIENCE = 1.5
 cdef double MOST = PATIENCE
-# Seconds that are no limit: what is longer may be too large a number for the clock.
+# More seconds than this mean no limit: a larger number may not fit the clock.
 FOREVER = 1e18
 presses = deque(maxlen=3)
 
 
 class CutShort(Exception):
-    """Questions to the oracles of many blocks, or a sum over them, ended early: a stop was due."""
+    """A loop over many blocks ended early, because the fit is to stop."""
 
 
 cdef class Stop:
@@ -145,10 +145,10 @@ cdef class Stop:
 
     @property
     def ends(self):
-        """Whether what is under way is to end now."""
+        """Whether the present phase is to end now."""
         return self.over()
 
     @property
     def seconds_left(self):
-        """Seconds until passes end, not positive once they have to; inf if there is no limit."""
+        """Seconds until passes end, zero or less when they must; inf if there is no limit."""
         return self.deadline - seconds()

@@ -1,5 +1,5 @@
-# Containers of C++ that grow, and raise MemoryError where memory ends, which what libcpp declares
-# does not do everywhere. There is nothing to import at run time.
+# Containers of C++ that grow, and raise MemoryError if memory is exhausted, as the declarations of
+# libcpp do not in all methods. There is nothing to import at run time.
 
 
 cdef extern from "<vector>" namespace "std" nogil:

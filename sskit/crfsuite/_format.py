@@ -84,7 +84,7 @@ def write_model(labels, attributes, features):
     Returns
     -------
     data : bytes
-        What a file holds.
+        Contents of a file.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def read_model(data):
     Parameters
     ----------
     data : bytes
-        What a file holds.
+        Contents of a file.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from sskit.crfsuite._format import FEATURE, STATE, TRANSITION, read_model, write
 from sskit.estimators import SequenceTagger
 from sskit.preprocessing import TokenVectorizer
 
-FORBIDDEN = -1e6  # the weight of what must not occur: its exponential is zero
+FORBIDDEN = -1e6  # the weight of a forbidden transition: its exponential is zero
 
 
 def save_crfsuite(
@@ -23,7 +23,7 @@ def save_crfsuite(
     end: str | None = "sskit:end",
     separator: str = ":",
 ) -> None:
-    """Write a fitted tagger as a model of CRFsuite, for it and for what is built on it.
+    """Write a fitted tagger as a model of CRFsuite, for all programs that read its models.
 
     CRFsuite has weights of attributes and of transitions, but none of first and last labels. Those
     of the tagger become weights of two further attributes, `start` and `end`: tokens must have
@@ -174,7 +174,7 @@ def load_crfsuite(path: str | PathLike[str]) -> SequenceTagger:
 
 
 def _tagger_and_vectorizer(model):
-    """Return a fitted tagger that a file can hold, and what makes its features of tokens."""
+    """Return a fitted tagger that a file can represent, and its vectoriser."""
     steps, tagger = [], model
     if hasattr(model, "named_steps"):
         *steps, (_, tagger) = model.steps

@@ -9,9 +9,9 @@ from sskit import __version__
 
 
 class Checkpoint:
-    """A file in a folder, which is replaced once there is another whole one.
+    """A file in a folder, which is replaced only by another complete one.
 
-    So there is none that lacks something, whenever the process ends.
+    So it is complete at any time, even if the process ends while writing.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Checkpoint:
         self.path = self.folder / "checkpoint"
 
     def load(self):
-        """Return where parts were left.
+        """Return the warm starts of parts.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class Checkpoint:
         Parameters
         ----------
         starts : dict of int to WarmStart
-            Where parts are, by their numbers.
+            The present state of parts, by their numbers.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         unfinished = self.folder / "unfinished"

@@ -23,7 +23,7 @@ CURRENT = threading.Lock()
 # How often parts are asked for again when their futures are cancelled: the scheduler may have been
 # restarted, or their data are gone.
 MOST_TRIES = 4
-# So many losses without a pass in between are no accident.
+# After so many losses without a pass in between the fit raises an error.
 MOST_LOSSES = 10
 # Before Python 3.11 there are two.
 LATE = (TimeoutError, asyncio.TimeoutError)
@@ -40,11 +40,11 @@ def find_client(client):
     Returns
     -------
     client : distributed.Client or None
-        Who has not imported distributed has none.
+        None if distributed has not been imported.
     """
     distributed = sys.modules.get("distributed")
     if client is None and distributed is not None:
-        # a task that waits for others would take the place that they need
+        # a task that waits for other tasks would block the thread that they need
         with suppress(ValueError):
             distributed.get_worker()
             return None
@@ -71,13 +71,13 @@ class ClusterWorkers(Workers):
     timeout : float
         Seconds to wait for a worker while there is none, or for the scheduler.
     store : Checkpoint or None
-        Has where parts begin after they were lost.
+        Has the starts of parts that were lost.
     estimator, parts, starts, remembers : object
         As of `Workers`.
     """
 
     def __init__(self, client, timeout, store, estimator, *given):
-        # callbacks stay here
+        # callbacks are called in this process
         super().__init__(type(estimator)(**estimator.get_params(deep=False)), *given)
         self.client, self.timeout, self.store = client, timeout, store
         self.n_told = self.n_losses = 0
@@ -108,10 +108,10 @@ class ClusterWorkers(Workers):
             self.lose([], "workers that were to take parts")
 
     def load(self, numbers):
-        """Let the scheduler compute parts; return their futures by number."""
+        """Submit parts to the scheduler; return their futures by number."""
         futures, missing = {}, numbers
         for _ in range(MOST_TRIES):
-            # each by itself, so that what one part lacks stops no other
+            # each by itself, so that an error of one part stops no other
             for number in missing:
                 with suppress(OSError):  # the worker that was to get it is gone
                     futures[number] = self.compute(number)
@@ -130,18 +130,18 @@ class ClusterWorkers(Workers):
         )
 
     def compute(self, number):
-        """Return the future of a part; data that are no collections are sent."""
+        """Return the future of a part; data in memory are sent."""
         values = self.parts[number]
         if self.lazy[number]:
             return self.client.compute(as_part(*values))
         return self.client.scatter([values], hash=False, timeout=self.timeout)[0]
 
     def wait(self, futures, what):
-        """Wait for futures by number; not for ever if there is no worker."""
+        """Wait for futures by number; for `timeout` seconds if there is no worker."""
         seen = time.monotonic()
         while waiting := [number for number, each in futures.items() if each.status == "pending"]:
             with suppress(OSError, *LATE):
-                # the scheduler need not answer
+                # the scheduler may not answer
                 if self.client.nthreads(callback_timeout=min(self.timeout, 10.0)):
                     seen = time.monotonic()
             if time.monotonic() - seen > self.timeout:
@@ -151,7 +151,7 @@ class ClusterWorkers(Workers):
             time.sleep(POLL / 2)
 
     def ask(self, method, *args, n_asked=None):
-        """Return what a method of all workers returns, or of some; see `Workers`."""
+        """Return the results of a method of all workers, or of some; see `Workers`."""
         asked = []
         for held in self.held[:n_asked]:
             try:
@@ -176,7 +176,7 @@ class ClusterWorkers(Workers):
         return answers
 
     def answer(self, held, answer):
-        """Wait for the answer of an actor, and pass on meanwhile that Ctrl-C was pressed."""
+        """Wait for the answer of an actor; meanwhile pass on presses of Ctrl-C."""
         while answer is not None and held.future.status == "finished":
             try:
                 return answer.result(POLL)

@@ -9,7 +9,7 @@ from sskit._labels import is_ignored
 from sskit.dask._parts import collect, is_lazy, lengths, parts_of
 from sskit.estimators.base.weights import weight_argument
 
-# What of estimators is scored by labels; by samples that of the others.
+# Estimators whose score counts labels; those of the others count samples.
 COUNTS_LABELS = {"sequence_tagger", "tree_tagger", "graph_labeller"}
 
 
@@ -25,13 +25,13 @@ def lazily(model, method, X, *given, **options):
     X : dask bag, array, dataframe, list with Delayed parts or futures, or data in one piece
         Inputs.
     *given, **options : object
-        What the method takes besides; for data in parts each part of it gets the same.
+        Further arguments of the method; for data in parts, the same for each part.
 
     Returns
     -------
     answers : object
         A bag for a bag, a Dask array for an array or dataframe, a list of Delayed for a list; for
-        data in one piece what the method returns.
+        data in one piece the result of the method.
     """
     if not hasattr(X, "to_delayed") and not (isinstance(X, (list, tuple)) and any(map(is_lazy, X))):
         return getattr(model, method)(X, *given, **options)
@@ -74,7 +74,7 @@ def lazy_score(model, X, y, sample_weight=None):
     Returns
     -------
     score : Delayed
-        Mean of the scores of the parts, each with the weight of what is counted in it.
+        Mean of the scores of the parts, weighted by the labels or samples that each counts.
     """
     shared = dask.delayed(model, traverse=False, pure=True)
     terms = [dask.delayed(score_part)(shared, *part[:3]) for part in collect(X, y, sample_weight)]
@@ -96,7 +96,7 @@ def score_part(model, X, y, sample_weight):
 
 
 def n_known(labels, ignored):
-    """Return how many labels of a sample are not the one that stands for none."""
+    """Return the number of labels of a sample that are not `ignore_label`."""
     if not isinstance(labels, np.ndarray):
         labels = np.array(labels, dtype=object)
     return labels.size - np.count_nonzero(is_ignored(labels, ignored))

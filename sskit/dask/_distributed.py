@@ -169,7 +169,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         ) -> Any: ...
 
     def __getstate__(self):
-        """Return what is pickled: a client, which belongs to its process, is left out."""
+        """Return the state for pickle, without the client, which belongs to its process."""
         state = super().__getstate__()
         return state if state["client"] is False else state | {"client": None}
 
@@ -291,7 +291,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
 
     def _check_hidden(self, model, store):
-        """Raise ValueError if parts whose labels are completed are to do what they cannot."""
+        """Raise ValueError for options that do not work with unknown labels."""
         if model.warm_start or store is not None:
             raise ValueError(
                 "y has labels that are not known, and in parts no completion of them is kept: set "
@@ -304,7 +304,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             )
 
     def _answer(self, name, X, *given, **options):
-        """Return what a method of the fitted estimator does, lazily for collections."""
+        """Return the result of a method of the fitted estimator, lazily for collections."""
         options = {name: value for name, value in options.items() if value is not None}
         return lazily(self._fitted_estimator(), name, X, *given, **options)
 

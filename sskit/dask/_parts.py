@@ -6,7 +6,7 @@ from sklearn.utils.validation import _num_samples
 from sskit.core.stop import CutShort
 from sskit.estimators.completion.convex_concave import CompletionRounds
 
-# What a part consists of, by the names of arguments of fit.
+# The items of a part, by the names of arguments of fit.
 ARGUMENTS = "X", "y", "sample_weight", "token_weight"
 
 
@@ -20,11 +20,11 @@ class Part:
     estimator : StructuredEstimator
         Reads it.
     load : callable
-        Returns (X, y, sample_weight, token_weight), each what the estimator takes.
+        Returns (X, y, sample_weight, token_weight), as the estimator takes them.
     keeps : bool, default=True
         Whether the part stays in memory once it is read; else it is loaded for each use.
     remembers : bool, default=False
-        Whether a later fit may go on from here: then the fingerprint of its problem is taken.
+        Whether a later fit may continue from here: the fingerprint of the problem is then kept.
     start : WarmStart, default=None
         Where the last fit of the part ended; checked when the part is bound.
 
@@ -43,7 +43,7 @@ class Part:
         self.start = start
         self.point = start and start.point
         self.checked = self.fingerprint = None
-        # of a part whose labels are completed, and by which round
+        # the completed labels of the part, and the number of the round
         self.task = self.truth = self.round = self.answer = None
 
     def check(self):
@@ -65,12 +65,12 @@ class Part:
         """Return the `Summary` of the part; None if it has no samples."""
         checked = self.check()
         if self.keeps:
-            # reading may have made a copy, which is all that is needed from now on
+            # reading may have made a copy; the original is not needed any more
             self.checked, self.load = checked, None
         return None if checked is None else self.call(self.estimator._summarize, checked)
 
     def count(self, summary):
-        """Return what a second pass over the part counts, given the summary of all parts."""
+        """Return the counts of a second pass over the part, given the summary of all parts."""
         checked = self.checked
         if checked is None:
             checked = self.check()
@@ -91,7 +91,7 @@ class Part:
     def problem(self, summary, stage=None):
         """Return the problem of the part at a stage, given the summary of all parts.
 
-        Where the part starts is checked.
+        The warm start of the part is checked.
         """
         task = self.bind(summary)
         if self.fingerprint is None and (self.remembers or self.start is not None):
@@ -106,7 +106,7 @@ class Part:
         return task.problem.with_truth(self.truth)
 
     def complete(self, task, stage):
-        """Have the truths of a stage."""
+        """Make the truths those of a stage."""
         hidden, w = task.completion.hidden, stage.w
         if self.round == stage.number:
             return
@@ -117,7 +117,7 @@ class Part:
         self.round = stage.number
 
     def advance(self, summary, stage, later, point):
-        """Go on to a later stage: the dual point of the present one follows the truths.
+        """Go on to a later stage, with the dual point changed to the new truths.
 
         Parameters
         ----------
@@ -133,9 +133,9 @@ class Part:
         same : bool
             Whether the truths stay.
         gain : float
-            By how much those of the later stage score more, in the weighted mean.
+            Weighted mean of the gain in score of the later truths.
         """
-        if self.round == later.number:  # asked again
+        if self.round == later.number:  # called a second time
             return self.answer
         task = self.bind(summary)
         self.complete(task, stage)
@@ -146,7 +146,7 @@ class Part:
         return self.answer
 
     def call(self, function, *args, **kwargs):
-        """Return what a function returns; an error names the number of the part."""
+        """Return the result of a function, whose errors name the number of the part."""
         try:
             return function(*args, **kwargs)
         except (CutShort, MemoryError):

@@ -1,4 +1,4 @@
-"""The convex-concave procedure for data in parts: labels that are not known, completed in place."""
+"""The convex-concave procedure for data in parts: workers complete the unknown labels."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,12 +9,13 @@ from sskit.estimators.completion.convex_concave import ConvexConcave, Totals, de
 
 
 class Stage(NamedTuple):
-    """By what all parts have completed their labels.
+    """A stage of the procedure: the weights by which all parts have completed their labels.
 
     Attributes
     ----------
     number : int
-        0: not at all, stretches of known labels alone are learned from; then of the round.
+        Number of the round; 0: nothing is completed, and only stretches of known labels are learned
+        from.
     w : ndarray of shape (n_weights,) or None
         Weights under which labels were completed, in round 1 those of stage 0; None: at random.
     """
@@ -24,19 +25,19 @@ class Stage(NamedTuple):
 
 
 class PartRounds:
-    """Rounds over parts, which complete their labels where they lie.
+    """Rounds over parts, whose workers complete the labels.
 
     Parameters
     ----------
     workers : Workers
-        Who has the parts.
+        The workers that have the parts.
     plan : Plan
         Of the fit, with the first `Stage`.
     solve : callable
         Takes a plan and options; returns the solution of the parts at its stage.
     """
 
-    truth = None  # the parts have it
+    truth = None  # on the workers
 
     def __init__(self, workers, plan, solve):
         self.workers, self.plan, self.solve_at = workers, plan, solve
@@ -54,7 +55,7 @@ class PartRounds:
         return all(same), sum(gains)
 
     def advance(self, solution):
-        """Take the completions for the truth, as the parts have done."""
+        """Make the completions the truth, as the parts have done."""
 
 
 def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
@@ -67,7 +68,7 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     on_pass : callable
         Called after each pass of a round.
     stop : Stop
-        Knows of Ctrl-C and the clock.
+        Tells of Ctrl-C and of the time limit.
     max_iter : int
         Passes that all rounds together may make.
     tol : float
@@ -78,7 +79,7 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     solution : Solution
         Of the last round, with the calls and the history of all.
     procedure : ConvexConcave
-        Tells of the rounds.
+        Has the record of the rounds.
     """
     w = None
     if plan.summary.n_certain:

@@ -14,7 +14,7 @@ from sskit.solvers.distributed.worker import PartRun, Worker
 
 
 class DataWorker(Worker):
-    """Parts of the data, and the worker that they make; on a cluster an actor.
+    """Parts of the data and their `Worker`; on a cluster an actor.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class DataWorker(Worker):
     data : dict of int to Part
         Those that have samples, once they are summarised.
     summaries : dict of int to Summary
-        What was found.
+        Their summaries.
     parts : dict of int to PartRun
         Empty until it has begun.
     """
@@ -47,7 +47,7 @@ class DataWorker(Worker):
         return self.summaries
 
     def count(self, summary):
-        """Return what a second pass over each part counts, given the summary of all, by number."""
+        """Return the counts of a second pass over each part, given the summary of all parts."""
         return {number: part.count(summary) for number, part in self.data.items()}
 
     def make_plan(self, summary, solver, seed):
@@ -65,14 +65,14 @@ class DataWorker(Worker):
         Returns
         -------
         plan : Plan
-            What all workers begin by.
+            The plan that all workers begin with.
         task : TrainingTask
-            What the weights mean; without the problem.
+            The task of the part, without the problem: it has the layout of the weights.
         """
         part = self.data[min(self.data)]
         checked, estimator = part.checked, part.estimator
         task = part.bind(summary)
-        part.checked = checked  # still to be bound for good
+        part.checked = checked  # the part is bound again later
         lam = resolved_lam(estimator, task.default_lam)
         regularizer = estimator._make_regularizer(task, lam)
         solver = solver.resolved(task.problem, regularizer.bounded)
@@ -88,9 +88,9 @@ class DataWorker(Worker):
         plan : Plan
             Of the fit.
         n_workers : int
-            How many workers there are.
+            Number of workers.
         stop : Stop
-            Says when to end; the first one counts.
+            Tells when to end; that of the first call counts.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class DataWorker(Worker):
             return super().begin(n_workers)
 
     def call(self, news, method, *args):
-        """Follow the news, and return what a method then does."""
+        """Apply the changes of the last round, and return the result of a method."""
         with np.errstate(**QUIET):
             return super().call(news, method, *args)
 
@@ -139,7 +139,7 @@ class DataWorker(Worker):
 
 @dataclass(frozen=True)
 class Plan:
-    """What every process needs for its part of a fit; it can be pickled.
+    """The plan of a fit, for every process; it can be pickled.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Plan:
     seed : int
         Of the parts, and of the order in which they are visited.
     stage : Stage or None
-        By what the parts have completed their labels; None if all are known.
+        Stage of the completion of labels; None if all are known.
     """
 
     summary: Summary

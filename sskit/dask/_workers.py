@@ -16,7 +16,7 @@ class Held(NamedTuple):
     Attributes
     ----------
     worker : DataWorker or Actor
-        What is asked.
+        The object whose methods are called.
     numbers : list of int
         Its parts.
     future : Future or None
@@ -29,7 +29,7 @@ class Held(NamedTuple):
 
 
 class Workers:
-    """Parts in this process; those that have yet to be computed are so for each pass, and dropped.
+    """Parts in this process; lazy ones are computed for each pass, and dropped.
 
     Parameters
     ----------
@@ -38,18 +38,18 @@ class Workers:
     parts : list of tuple (X, y, sample_weight, token_weight)
         From `collect`.
     starts : dict of int to WarmStart
-        Where parts begin, by their numbers.
+        Warm starts of parts, by their numbers.
     remembers : bool
-        Whether a later fit may go on from here.
+        Whether a later fit may continue from here.
 
     Attributes
     ----------
     plan : Plan
         Of the fit, once there is one.
     stop : Stop
-        Says when to end.
+        Tells when to end.
     n_bytes, n_lost : int
-        What was sent, and parts that were lost and loaded again.
+        Bytes that were sent, and number of parts that were lost and loaded again.
     """
 
     n_bytes = n_lost = 0
@@ -75,7 +75,7 @@ class Workers:
         self.held.append(Held(DataWorker(parts), self.missing))
 
     def settle(self):
-        """Let all parts have a worker, and be summarised."""
+        """Give all parts a worker, and let it summarise them."""
         while True:
             try:
                 if self.missing:
@@ -96,16 +96,16 @@ class Workers:
         return [self.summaries[number] for number in range(len(self.parts))]
 
     def ask(self, method, *args, n_asked=None):
-        """Return what a method of all workers returns, or of some.
+        """Return the results of a method of all workers, or of some.
 
         Parameters
         ----------
         method : str
             Its name.
         *args : object
-            What it is given.
+            Its arguments.
         n_asked : int, default=None
-            How many are asked; None: all.
+            Number of workers that are called; None: all.
 
         Returns
         -------
@@ -115,16 +115,16 @@ class Workers:
         Raises
         ------
         WorkersLost
-            If some are gone.
+            If some were lost.
         """
         return [getattr(held.worker, method)(*args) for held in self.held[:n_asked]]
 
     def surely(self, method, *args, n_asked=None):
-        """Return the answers of the workers, called anew if some are lost meanwhile."""
+        """Return the answers of the workers; calls are repeated if some are lost meanwhile."""
         return persist(partial(self.ask, method, *args, n_asked=n_asked), self.settle)
 
     def count(self, summary):
-        """Return what a second pass over each part counts, given the summary of all."""
+        """Return the counts of a second pass over each part, given the summary of all."""
         found = union(self.surely("count", summary))
         return [found[number] for number in sorted(found)]
 
@@ -148,5 +148,5 @@ def union(answers):
 
 
 def compute_here(values):
-    """Return values that may be lazy, computed by this thread."""
+    """Return values, computed by this thread if they are lazy."""
     return dask.compute(*values, traverse=False, scheduler="synchronous")

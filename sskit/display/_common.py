@@ -100,24 +100,24 @@ class TruthDisplay:
 
     @staticmethod
     def _predictions(estimator, X):
-        """Return the predictions of one estimator or several, by name, and what a model is given.
+        """Return the predictions of one estimator or several, by name, and the input of each model.
 
         Parameters
         ----------
         estimator : estimator, or dict of str to estimator
             Fitted.
         X : object
-            What these are given.
+            Their input.
 
         Returns
         -------
         predictions : dict of str to sequence
             By each.
         models : list of tuple (estimator, object)
-            The estimator at the end of each, and what this is given.
+            The last estimator of each, and its input.
         """
         estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
-        # not by the outer estimator, which keeps to itself what the inner one is given
+        # not by the outer estimator, which does not show the input of the inner one
         models = [[*unwrap(fitted, X)][-1] for fitted in estimators.values()]
         found = [model.predict(given) for model, given in models]
         return dict(zip(estimators, found, strict=True)), models

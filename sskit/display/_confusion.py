@@ -1,4 +1,4 @@
-"""A plot of which labels, or types of spans, are taken for which."""
+"""A plot of the confusion matrix of labels, or of types of spans."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-# What is drawn, in which panel, and how.
+# Lines: their panel and style.
 LINES = {"primal": ("objective", "-"), "dual": ("objective", "--"), "gap": ("gap", "-")}
 SCALES = {
     "passes": ("n_passes", "passes"),

@@ -190,7 +190,7 @@ class PoseDisplay(TruthDisplay):
         return self
 
     def _draw_canvas(self, ax, i):
-        """Draw the image of a row, or make room for all of its poses."""
+        """Draw the image of a row, or set limits that contain all of its poses."""
         if self.images is not None:
             cmap = "gray" if self.images[i].ndim == 2 else None
             ax.imshow(self.images[i], cmap=cmap, interpolation="nearest")

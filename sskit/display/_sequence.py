@@ -102,7 +102,7 @@ def show_sequence(
     Parameters
     ----------
     words : sequence of T objects
-        The tokens; what is no string is drawn as its `str`.
+        The tokens; others than strings are drawn as their `str`.
     tags : sequence of T labels
         Predicted labels, say. The prefix of a tag scheme, such as "B-", has no colour of its own;
         "O" has none.
@@ -175,7 +175,7 @@ def _of_labels(confidence, tags, classes):
 
 
 def _type_of(tag):
-    """Return what a tag has its colour of: all of it but for the prefix of a scheme."""
+    """Return the part of a tag that determines its colour: without the prefix of a scheme."""
     prefix, _, kind = tag.partition("-")
     return kind if kind and prefix in PREFIXES else tag
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 
-# What rows and columns are, of sequences
+# Names of rows and columns, for sequences
 SIDES = "label before it", "label"
 
 
@@ -187,7 +187,7 @@ class TransitionDisplay:
 
 
 def allowed_weights(tagger, kind, owners):
-    """Return weights of states, NaN for what the labels that own them may not do."""
+    """Return weights of states, NaN for transitions that are not allowed between their labels."""
     weights, allowed = getattr(tagger, f"{kind}_"), getattr(tagger, f"allowed_{kind}_", None)
     if allowed is None:
         return weights

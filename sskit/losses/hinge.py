@@ -37,11 +37,11 @@ class StructuredHinge(PublicMixin, BaseEstimator):
     Parameters
     ----------
     structure : {"chain", "tree", "graph"}, default="chain"
-        What is labelled: the tokens of sequences, the nodes of forests or of graphs. The best
+        The structure that is labelled: tokens of sequences, nodes of forests or of graphs. The best
         labelling of a graph is found by the first of these that applies: max-sum (without cycles),
-        a minimum cut (two labels that attract each other), elimination (small treewidth), which
-        are exact, and roof duality (two labels) or message passing, which may miss it, as `exact`
-        of an evaluation says.
+        a minimum cut (two labels that attract each other), elimination (small treewidth), which are
+        exact, and roof duality (two labels) or message passing, which may miss it, as `exact` of an
+        evaluation says.
     loss : str, array-like of shape (n_labels, n_labels) or dict, default="hamming_sum"
         L: "hamming_sum" is the number of wrong labels, "hamming" their fraction among the known
         ones. A table has the cost of each label (column) for each true one (row), not negative and
@@ -289,14 +289,14 @@ default=None
         self._sound = given
 
     def _pack(self, *given, method=None):
-        """Return potentials and labels, checked, for a method if it has no oracle of all graphs."""
+        """Return checked potentials and labels; raise ValueError if a method excludes graphs."""
         self._check()
         if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
         return NodeProblem(self.structure, self.pairwise_form == "potts", *given)
 
     def _find(self, problem, table=None, cost=None, levels=None, unit=None):
-        """Return what is found for all samples.
+        """Return labellings and losses of all samples.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ default=None
         table : ndarray of shape (n_states, n_states), default=None
             Factors of the costs.
         cost : ndarray of shape (n_rows,), default=None
-            What wrong labels cost; None: labels that agree with what is known are all that counts.
+            Costs of wrong labels; None: only the completion of known labels is computed.
         levels, unit : ndarray, default=None
             The costs in units, and the unit of each sample, for slack rescaling.
 
@@ -341,7 +341,7 @@ default=None
         return labels, completed, *out[:2], out[2].view(bool)
 
     def _costs(self, problem, weight):
-        """Return what wrong labels cost, and the same in units, for slack rescaling."""
+        """Return the costs of wrong labels, also as counts of units for slack rescaling."""
         known, layout = problem.truth >= 0, problem.layout
         cost, unit = np.where(known, weight, 0.0), np.ones(layout.n)
         levels = cost if self.rescaling == "slack" else None

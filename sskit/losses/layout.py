@@ -11,7 +11,7 @@ IGNORED = -100
 
 
 class Layout:
-    """Which rows belong to which sample, and the way back to the arrays of the caller.
+    """Which rows belong to which sample, and how results become arrays of the caller's form.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Layout:
     width : int or None
         Rows of a sample in a padded array; None if the samples stand one after the other.
     words : tuple of str
-        What a sample, a node and a state are called.
+        Names of a sample, a node and a state in error messages.
     """
 
     def __init__(self, length, width, words):
@@ -48,7 +48,7 @@ class Layout:
         return np.searchsorted(self.first, rows, side="right") - 1
 
     def totals(self, numbers):
-        """Return the sums over the samples of what their rows have."""
+        """Return the sums of numbers by row over the rows of each sample."""
         sums = np.concatenate([[0.0], np.cumsum(numbers)])
         return sums[self.first + self.length] - sums[self.first]
 
@@ -88,7 +88,7 @@ def as_potentials(values, name):
     values : array-like
         Real numbers.
     name : str
-        What they are, for error messages.
+        Their name in error messages.
 
     Returns
     -------
@@ -137,18 +137,18 @@ def pack_nodes(unary, mask, words, *, labels=None, n_states=None):
     mask : array-like of bool of shape (n, n_nodes) or None
         Where there are nodes.
     words : tuple of str
-        What a sample, a node and a state are called.
+        Names of a sample, a node and a state in error messages.
     labels : array-like of shape (n, n_nodes), default=None
         Without a mask, those that are -100 at the end of a sample are padding, in an array.
     n_states : int, default=None
-        Of an empty list.
+        Number of states, if the list is empty.
 
     Returns
     -------
     rows : ndarray of shape (n_rows, n_states)
         float32 or float64.
     layout : Layout
-        The way back.
+        Layout of the rows.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def check_mask(mask, shape, words):
 
 
 def pack_values(values, layout, name, read):
-    """Return what users give for each node, as one row for each.
+    """Return an argument with a value for each node as one entry per row.
 
     Parameters
     ----------
@@ -220,9 +220,9 @@ def pack_values(values, layout, name, read):
     layout : Layout
         Of the potentials.
     name : str
-        What they are, for error messages.
+        Their name in error messages.
     read : callable
-        Returns an array of such values, given it and its name.
+        Converts values and their name to an array.
 
     Returns
     -------

@@ -18,7 +18,7 @@ WORDS = {
     "graph": ("graph", "node", "label"),
 }
 
-# Losses of a sequence by units: time and memory of slack rescaling grow with them.
+# Largest loss of a sequence, in units: time and memory of slack rescaling grow with it.
 MOST_LEVELS = 10_000
 
 
@@ -28,7 +28,7 @@ class NodeProblem:
     Parameters
     ----------
     structure : {"chain", "tree", "graph"}
-        What it is.
+        The structure.
     potts : bool
         Whether a number stands for a table.
     unary, pairwise, labels, edges, mask : object
@@ -56,7 +56,7 @@ class NodeProblem:
             self.truth = pack_labels(labels, self.layout, self.n_states)
         self.values = self.tables.values
         self.dtypes = self.rows.dtype, self.values.dtype
-        # most are right, and have no NaN in their padding either
+        # most batches are right, and have no NaN at padding either
         if not all(
             all_finite(numbers) or numbers.max(initial=-np.inf) < np.inf
             for numbers in (self.rows, self.values)
@@ -64,7 +64,7 @@ class NodeProblem:
             self._check_numbers()
 
     def _check_numbers(self):
-        """Raise ValueError for the first number that is none, or inf, of a node or of an edge."""
+        """Raise ValueError for the first potential that is NaN or inf, of a node or of an edge."""
         item = self.words[0]
         wrong = self.layout.only_inside((~(self.rows < np.inf)).any(axis=1))
         if wrong.any():
@@ -98,7 +98,7 @@ class NodeProblem:
         parts = {"head": (K, K) if chains else (1, size)} if chains or one else {}
         given = {}
         if not one:
-            # numbers that count where states agree are one for each edge
+            # Potts potentials are one number for each edge
             count = edges.count if tables.step or self.potts else np.minimum(edges.count, 1)
             count = np.where(layout.length > 0, count, 0)
             where = make_offsets(count)
@@ -143,5 +143,5 @@ class NodeProblem:
 
 
 def _first_wrong(values):
-    """Return what is wrong with the first of some numbers that is none, or inf."""
+    """Return the error message about the first number that is NaN or inf."""
     return f"has {values[~(values < np.inf)][0]}, expected numbers or -inf"

@@ -11,7 +11,7 @@ from sskit.losses.layout import as_potentials, is_ragged, read_items
 
 @dataclass
 class Edges:
-    """Which nodes of which samples are joined.
+    """Pairs of nodes that are joined, of all samples.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Edges:
     ends : ndarray of shape (m, 2), int32, or None
         Their nodes; None: those of chains.
     first : ndarray of shape (n,), int64, or None
-        Where those of a sample begin.
+        Number of the first edge of each sample.
     shared : bool
         Whether all samples have the same.
     width : int or None
@@ -52,7 +52,7 @@ class Edges:
 
 @dataclass
 class Tables:
-    """Tables of edges, and which is whose.
+    """Tables of edges, and the first table of each sample.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class Tables:
     step : {0, 1}
         1 if each edge of a sample has its own, 0 if all have one.
     own : bool
-        Whether no two edges have the same one.
+        Whether every edge has a table of its own.
     shape : tuple or None
-        Of what was given; None: a list.
+        Shape of the argument; None: a list.
     length : ndarray of shape (n,), int64
         Number of tables of each sample, for lists.
     """
@@ -172,7 +172,7 @@ def pack_tables(pairwise, layout, edges, n_states, potts, chains):
     Raises
     ------
     ValueError
-        If their shapes do not go with the edges, saying which do.
+        If their shapes do not fit the edges; the error lists those that do.
     """
     n, table = layout.n, () if potts else (n_states, n_states)
     size = 1 if potts else n_states * n_states

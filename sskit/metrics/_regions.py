@@ -176,7 +176,7 @@ class_accuracy_scorer = RegionScorer(class_accuracy_score)
 
 
 def _confusion(y_true, y_pred, ignore_label, sample_weight):
-    """Return how much has each true class (row) and predicted class, and the classes."""
+    """Return the weighted confusion matrix (true classes are rows), and the classes."""
     true, pred, weight = counted_labels(y_true, y_pred, ignore_label, sample_weight)
     classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
     n = len(classes)

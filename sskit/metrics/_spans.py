@@ -14,7 +14,7 @@ from sskit._types import Average, Samples, Scheme
 from sskit.inputs.ragged_array import row_namer, split
 from sskit.metrics._tokens import stack, stack_pair
 
-# Stands for what has no span on the other side.
+# Type of a span that the other side lacks.
 NO_SPAN = -1
 
 
@@ -69,10 +69,10 @@ def convert_tags(y: Samples, source: Scheme, target: Scheme, *, strict: bool = T
     y : sequence of n label sequences (T_i,) of str
         The tags: "O" outside of spans, else a prefix alone or with a type, as in "B-NP".
     source, target : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}
-        The scheme of `y`, and that of what is returned. In "bio", also called "iob2", spans begin
-        with B and continue with I; in "iob1" they begin with I, but with B directly after a span
-        of their type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou"
-        is that with the letters L and U.
+        The scheme of `y`, and that of the result. In "bio", also called "iob2", spans begin with B
+        and continue with I; in "iob1" they begin with I, but with B directly after a span of their
+        type; in "bioes", also called "iobes", they end with E, or are a single S; "bilou" is that
+        with the letters L and U.
     strict : bool, default=True
         Whether tags that break the rules of their scheme raise an error. Otherwise they are read
         as by `spans`.
@@ -309,7 +309,7 @@ def match_spans(y_true, y_pred, scheme):
     y_true, y_pred : sequence of n label sequences (T_i,) of str
         The labels.
     scheme : str
-        What they mean.
+        Scheme of the labels.
 
     Returns
     -------
@@ -317,7 +317,7 @@ def match_spans(y_true, y_pred, scheme):
         Those that occur, sorted.
     true, pred : ndarray of int of shape (m,)
         Numbers of types, of a span that both have; of one that only one of them has the other one
-        is `NO_SPAN`. The last ones both are, so that there always is what is no type.
+        is `NO_SPAN`. The last pair is `NO_SPAN` on both sides, so that this type always occurs.
     """
     true, pred, _, offsets = stack_pair(y_true, y_pred)
     n_tokens = true.size

@@ -38,8 +38,8 @@ else:
 class RegionScorer(_Scorer):
     """Scorer of estimators that label nodes, pixels or tokens, with their own `ignore_label`.
 
-    Call it like the scorers of scikit-learn; it requests metadata as they do. What has no label
-    for an estimator in training, and in its own ``score``, does not count here either.
+    Call it like the scorers of scikit-learn; it requests metadata as they do. Labels that an
+    estimator ignores in training, and in its own ``score``, do not count here either.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ sequence_accuracy_scorer = RegionScorer(sequence_accuracy_score)
 
 
 def mean_of(right, weights):
-    """Return the weighted fraction of what is right; ValueError if nothing counts."""
+    """Return the weighted fraction of right entries; ValueError if none counts."""
     if not weights.any():
         raise ValueError("no sequence with a weight has a label in y_true but ignore_label")
     return float(np.average(right, weights=weights))
@@ -190,7 +190,7 @@ def stack(y, name):
 
 
 def offsets_of(y):
-    """Return where sequences begin that were checked."""
+    """Return where sequences begin; they have been checked."""
     return make_offsets([len(item) for item in y])
 
 

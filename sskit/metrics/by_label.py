@@ -12,7 +12,7 @@ from sskit.metrics._tokens import RegionScorer
 class LabelScorer(RegionScorer):
     """Scorer of the labels of all samples together, without those that are ignored.
 
-    Of samples with one label each it is what the given scorer is.
+    For samples with one label each it is the given scorer.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class LabelScorer(RegionScorer):
 
 
 def score_labels(metric, sign, options, y_true, y_pred, *, ignore_label=None, sample_weight=None):
-    """Return what a metric of flat labels says of ragged ones, the higher the better."""
+    """Return a metric of flat labels for ragged ones, the higher the better."""
     if len(y_true) and np.ndim(next(iter(y_true))) == 0:
         true, pred, weight = y_true, y_pred, sample_weight
     else:

@@ -12,7 +12,7 @@ ROUNDING = 1e-9
 
 
 def counted(cost, offsets, n_states):
-    """Return the losses of sequences as counts of units, if they are, and of not too many.
+    """Return losses of sequences as counts of units; None if they are not, or are too many.
 
     Parameters
     ----------

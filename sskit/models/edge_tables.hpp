@@ -1,5 +1,5 @@
-// What is done with single rows of the features of edges, and the tables of transitions that they
-// make, which are compiled for several CPUs: included by feature_map.pyx only.
+// Operations on single rows of edge features, and on the tables of transitions that they make,
+// compiled for several CPUs; included by feature_map.pyx only.
 #pragma once
 #include "rows.hpp"
 

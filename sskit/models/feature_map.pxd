@@ -42,7 +42,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t n_blocks, n_weights, max_statistics
     cdef readonly Py_ssize_t longest         # rows of the longest block
     cdef readonly FeatureSpace space         # kernel functions that add to the scores of nodes
-    cdef dict parts                          # what it was made of
+    cdef dict parts                          # arguments of its constructor
     # nodes
     cdef readonly FeatureRows features       # of all blocks
     cdef bint is_plain                       # have nodes no masks, functions and edges?
@@ -87,7 +87,7 @@ cdef class FeatureMap:
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         return 1 if self.is_single else self.nodes[i + 1] - self.nodes[i]
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
-        # what is not read is not waited for
+        # `nodes` is not read where it is not needed: that would wait for memory
         return i if self.is_single else self.nodes[i]
     cdef inline NodePlaces node_places(self, Py_ssize_t i) noexcept nogil:
         return NodePlaces(self.node_base, self.edge_base(i), self.stride, self.per_stride)

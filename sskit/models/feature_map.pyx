@@ -1,4 +1,15 @@
-"""The joint feature map of all linear models (see the .pxd)."""
+"""The joint feature map of all linear models (see the .pxd).
+
+In NumPy, with X the feature rows of the nodes of block i, W their weights (n_features, n_columns),
+and D the part of a direction delta that belongs to the nodes, a row for each (n_nodes, n_columns):
+
+    theta = B_i^T w         X @ W                       and the weights of head and tail themselves
+    v += step B_i delta     W += step * X.T @ D         and delta itself for head and tail
+    ||B_i delta||^2         ((X.T @ D)**2).sum()        or (D * (X @ X.T @ D)).sum(), by Gram matrix
+    <B_i delta, B_i psi>    ((X @ X.T @ D) * psi).sum()
+
+Edges have the same with rows of their own.
+"""
 
 import numpy as np
 
@@ -107,7 +118,7 @@ cdef class FeatureMap:
     mask : ndarray of shape (head rows, head stride), default=None
         0, or -inf for what is forbidden; None forbids nothing.
     first_mask, last_mask : ndarray of shape (n_columns,), default=None
-        Likewise, for the first and the last row of each block.
+        Likewise, for labels of the first and the last row of each block.
     edges : FeatureRows, default=None
         Rows of the edges, as those of the nodes.
     edge_offsets : ndarray of shape (n_blocks + 1,), int64, default=None
@@ -120,8 +131,6 @@ cdef class FeatureMap:
         Whether the tail is one of `triple_table`, for blocks of three rows or more.
     space : FeatureSpace, default=None
         Functions that add to the scores of the nodes.
-    longest : int, default=None
-        Rows of the longest block; None: of these.
     """
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_columns, *, head=(0, 0),
@@ -276,6 +285,7 @@ cdef class FeatureMap:
         cdef Py_ssize_t count = self.count(i), k, e, n_edges
         cdef double* node = theta + self.node_base
         cdef const Rows* rows = &self.edge_rows
+        # X @ W
         score_rows_apart(&self.rows, self.first_row(i), count, w, self.n_columns, node, self.stride)
         if self.is_plain:
             return 0
@@ -360,6 +370,7 @@ cdef class FeatureMap:
         cdef const double* node = &delta.value[self.node_base]
         cdef int32_t* active = &self.active[0]
         cdef Py_ssize_t n = self.find_active(i, delta)
+        # W += step * X.T @ D, for the rows of D that are not zero
         self.add_nodes(i, n, step, node, v)
         if self.has_rest:
             self.scatter_rest(i, delta, step, v)
@@ -429,7 +440,7 @@ cdef class FeatureMap:
             return self.take_rest(i, delta) + self.node_sqnorm(i, delta)
         for entry in range(delta.n if base else 0):
             j = delta.index[entry]
-            # arithmetic in place of a branch that nothing predicts
+            # arithmetic in place of a branch that the processor cannot predict
             total += (j < base) * delta.value[j] * delta.value[j]
         return total + self.node_sqnorm(i, delta)
 
@@ -442,10 +453,11 @@ cdef class FeatureMap:
                 j = delta.index[entry]
                 if self.node_base <= j < end:
                     total += delta.value[j] * delta.value[j]
-            return total * self.row_sqnorm[i]
+            return total * self.row_sqnorm[i]  # ||x||^2 ||d||^2
         n = self.find_active(i, delta)
         if self.takes_gram(i, n, delta.n):
             return self.grams.sqnorm(i, &self.active[0], n, node, self.stride)
+        # ((X.T @ D)**2).sum()
         self.add_node_image(i, delta)
         return self.take_node_image(i, delta)
 
@@ -588,7 +600,7 @@ cdef class FeatureMap:
         return FeatureMap(**self.parts | dict(features=rows, offsets=offsets, space=space))
 
     def digests(self):
-        """Return what distinguishes maps, of the whole and of each block."""
+        """Return two dicts, {name: value} of the whole map and {name: digests} of its blocks."""
         whole = {
             "the number of features": self.head_weights // self.n_columns,
             "the number of edge features": (
@@ -617,7 +629,7 @@ def weights_alone(n_blocks, n_weights):
     return feature_map
 
 
-# where the numbers of a mask are, which stays in the parts of a map
+# address of the numbers of a mask, which `parts` keeps alive
 cdef const double* address(mask) except? NULL:
     cdef const double[::1] numbers
     if mask is None:

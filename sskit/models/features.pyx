@@ -1,4 +1,4 @@
-"""Feature matrices of compiled kernels, and what is computed of all rows."""
+"""Feature matrices for compiled kernels, their norms, Gram matrices and digests."""
 
 import mmap
 from functools import lru_cache
@@ -44,7 +44,7 @@ SPARSE_BELOW = 0.4
 # ... or 8 in single precision, which is half of what the user's matrix takes at the most.
 SINGLES_SPARSE_BELOW = 0.25
 FLOATS = (np.float64, np.float32, np.float16)
-# Entries that are made float64 at once where nothing else will do.
+# Entries that are converted to float64 at a time, where a conversion is unavoidable.
 BLOCK_ENTRIES = 2**19
 MOST_FEATURES = 2**31 - 1
 # Spare numbers behind weights.
@@ -171,7 +171,7 @@ def take_weights(FeatureRows rows, coefs, Py_ssize_t room=0):
         The weights, any numbers of any strides; fastest if those of a feature are neighbours.
         Columns of several arrays follow each other.
     room : int, default=0
-        So many numbers are left behind them.
+        Number of spare entries behind the weights.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def squared_norms(X):
 
 
 cdef class SequenceGrams:
-    """Where the matrices are, and their numbers.
+    """Packed Gram matrices of sequences.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def row_digests(FeatureRows features, const int64_t[::1] offsets):
     Returns
     -------
     digests : ndarray of shape (n,), uint64
-        Of what is not zero, where it stands, and the number of rows. Not cryptographic.
+        Digests of the nonzero entries, their columns, and the number of rows. Not cryptographic.
     """
     cdef Py_ssize_t i, t, n_runs = offsets.shape[0] - 1
     cdef uint64_t digest

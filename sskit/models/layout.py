@@ -10,11 +10,11 @@ from sskit._numbers import as_array
 
 # Weights above it have squares whose sums may overflow.
 LARGEST = 1e150
-# What the entries along dimensions of weights are of, by the fitted attribute that names them.
+# Axes of weights, by the fitted attribute that names their entries.
 LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
 KIND, PAIR = "edge_kinds_", "edges_"
-# The fitted weights, by their attribute and number of dimensions: what they are called in tables,
-# and what their dimensions are of; in the order of tables.
+# The fitted weights, by attribute and number of dimensions: their name in tables, and their axes;
+# in the order of tables.
 AXES = {
     ("coef_", 2): ("node", (LABEL, FEATURE)),
     ("first_coef_", 2): ("first", (LABEL, FEATURE)),
@@ -62,7 +62,7 @@ class WeightLayout:
 
     @cached_property
     def attributes(self):
-        """Name, fitted attribute and shape of each block, and whether it is of no features."""
+        """Name, fitted attribute and shape of each block, and whether it has no features."""
         names = {name: (f"{name}_", len(shape)) for name, shape in self.shapes.items()}
         axes = {name: set(AXES.get(key, (None, ()))[1]) for name, key in names.items()}
         return [

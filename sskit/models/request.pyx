@@ -1,4 +1,4 @@
-"""Decoding of many blocks with a trained model: one loop for each kind of answer."""
+"""Requests of a trained model for many blocks: one loop for each kind of answer."""
 
 import heapq
 from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +81,7 @@ cdef class Request:
     cdef readonly Py_ssize_t n_nodes         # or labels, if the structure counts them
     cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
-    cdef dict given                          # the arguments that may be missing
+    cdef dict given                          # optional arguments of the constructor
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
                   n_states=None, known=None, **given):
@@ -132,12 +132,12 @@ cdef class Request:
         """Return whether features and weights are so small that no score can overflow."""
         cdef FeatureRows rows
         cdef Py_ssize_t nodes = self.map.head_weights, edges = self.map.edge_weights
-        # others are below 1e154 in a fitted estimator: it takes too many to overflow
+        # the other weights of a fitted estimator are below 1e154: too few to overflow
         cdef bint modest = are_modest(&self.weights[0], nodes) and are_modest(
             &self.weights[edges], self.map.tail_weights - edges
         )
         for rows in (self.map.features, self.map.edge_features or self.map.features):
-            # all but doubles are of a type that has no larger numbers
+            # types other than double have no larger numbers
             if rows.rows.values != NULL:
                 modest = modest and are_modest(rows.rows.values, rows.n_entries)
         return modest
@@ -148,7 +148,7 @@ cdef class Request:
 
 
 cdef class GivenMap(FeatureMap):
-    """Where potentials lie that are given: edges have tables of their own, or those of a block one.
+    """Layout of potentials that are given: each edge has a table, or all of a block have one.
 
     Arguments are those of a `FeatureMap`, of rows without features.
     """
@@ -214,7 +214,7 @@ cdef class Given(Request):
 
 
 def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
-    """Write the best labellings of the blocks start .. stop - 1, and what they may have missed."""
+    """Write the best labellings of the blocks start .. stop - 1, and their `excess`."""
     cdef int32_t[::1] labels = out[0]
     cdef double[::1] excess = out[1], theta = request.begin()
     cdef Block b = request.before(start)
@@ -270,9 +270,9 @@ def find_grid_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, list
 
 
 cdef class MaskedBlock:
-    """The best labellings of a block under masks, for structures that have only that.
+    """The best labellings of a block under masks, for structures that have only `best`.
 
-    Scores are less that of the best labelling of all, as planes give differences.
+    Scores are relative to that of the best labelling of all, as planes are differences.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ cdef class MaskedBlock:
     cdef NodeLoss masks
     cdef double[::1] theta
     cdef Block b
-    cdef readonly object possible            # (n_nodes, K), bool: all but what callers take out
+    cdef readonly object possible            # (n_nodes, K), bool, of which callers clear entries
     cdef readonly object top                 # (n,) the best labelling of all
     cdef int32_t[::1] index
     cdef double[::1] value
@@ -300,7 +300,7 @@ cdef class MaskedBlock:
         self.value = np.empty(request.structure.max_support)
 
     def begin(self, Py_ssize_t i):
-        """Go to a block, which has all labellings; return its rows of `possible`."""
+        """Begin with a block, without masks; return its rows of `possible`."""
         self.request.load(i, &self.theta[0], &self.b)
         self.top = None
         self.top = self.best()[1]
@@ -328,7 +328,7 @@ cdef class MaskedBlock:
 @cython.boundscheck(True)
 @cython.wraparound(True)
 def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
-    """Write what `find_top_k` does, by splitting what is left (Lawler 1972)."""
+    """Do the same as `find_top_k`, by partition of the remaining labellings (Lawler 1972)."""
     cdef MaskedBlock masked = MaskedBlock(request)
     for i in range(start, stop):
         possible = masked.begin(i)
@@ -356,7 +356,7 @@ def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
 
 
 def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
-    """Write what `find_max_marginals` does, by the best labelling with each state."""
+    """Do the same as `find_max_marginals`, by the best labelling with each state."""
     cdef MaskedBlock masked = MaskedBlock(request)
     for i in range(start, stop):
         possible = masked.begin(i)
@@ -369,7 +369,7 @@ def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, dou
 
 
 def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
-    """Write what probabilities the labellings of the blocks start .. stop - 1 have.
+    """Write sums over the labellings of the blocks start .. stop - 1.
 
     Parameters
     ----------
@@ -379,11 +379,10 @@ def find_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out
         Which of them.
     out : tuple
         ``(log_sums (n_blocks,), marginals (n_nodes, stride) or None, weight (n_blocks,) or None,
-        sums)``: log Z, -inf where no labelling is possible, the probabilities of states and, with
-        weights of the blocks, what is put into the dict `sums` by `start`: the weighted sums of
-        those of pairs by the places of their tables in the head, and of what the potentials of
-        the tail are expected to be, and those of edges of pairs that have their own, less those of
-        the head.
+        sums)``: log Z, -inf where no labelling is possible, the probabilities of states and, if the
+        blocks have weights, sums[start]: the weighted sums of the probabilities of pairs by their
+        places in the head, and the weighted expectation of the potentials of the tail, and of those
+        of edges with tables of their own minus those of the head.
     """
     cdef dict sums = out[3]
     log_sums, marginals, weights, _ = out
@@ -516,7 +515,7 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
             if n_known < b.n:
                 structure.best(&b, known, 0.0, truth)
                 certain = structure.excess == 0.0
-            # where nothing is allowed any labelling may be found
+            # if no labelling is allowed, `best` may return any
             n_wrong = 0
             for t in range(b.n):
                 n_wrong += label[b.first + t] >= 0 and truth[t] != label[b.first + t]
@@ -533,7 +532,7 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
                 certain = certain and structure.excess == 0.0
             exact[b.i] = certain
             more = 0.0
-            # equal terms cancel to the last bit
+            # terms that both labellings have cancel to the last bit
             for t in range(structure.plane(&b, truth, labels, &index[0], &sign[0])):
                 more -= sign[t] * theta[index[t]]
             value[b.i] = structure.loss_of(&b, loss, labels)
@@ -664,7 +663,7 @@ class Decoder:
         return np.ascontiguousarray(self.run(find_max_marginals, out)[:, :n_states])
 
     def excesses(self):
-        """Return by how much the best labellings may score more than those that are found.
+        """Return upper bounds of the difference between the best scores and those found.
 
         Returns
         -------
@@ -692,7 +691,7 @@ def row_scores(X, coef, n_jobs=None):
     """
     rows = FeatureRows(X)
     n, n_scores = rows.n_rows, len(coef)
-    # rows go through the processor in groups
+    # rows are multiplied in groups
     offsets = np.append(np.arange(0, n, GROUP, dtype=np.int64), n)
     n_jobs = n_jobs if rows.n_entries * n_scores >= LEAST_PRODUCTS else 1
     weights = take_weights(rows, coef, SPARE)

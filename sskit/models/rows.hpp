@@ -1,4 +1,4 @@
-// Matrices of feature rows, and what is done with single rows of them.
+// Matrices of feature rows, and operations on single rows.
 #pragma once
 #include <cstring>
 
@@ -189,7 +189,7 @@ SSKIT_INLINE void visit_nodes(const int32_t* index, ptrdiff_t n, const double* v
 }
 
 // weights += the outer products of the rows with a direction, of which few entries are not zero:
-// nothing of a row of weights is touched but what changes
+// only the weights that change are read or written
 static inline void add_entries(const Rows* rows, ptrdiff_t first, const int32_t* index, ptrdiff_t n,
                                const double* value, const NodePlaces& at, ptrdiff_t n_states,
                                double* weights) {

@@ -1,4 +1,4 @@
-# Matrices of feature rows, and what is done with single rows of them (see rows.hpp).
+# Matrices of feature rows, and operations on single rows (see rows.hpp).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 

@@ -91,7 +91,7 @@ SSKIT_OWN_CLONES void gram_row(const uint8_t* gram, ptrdiff_t t, const int32_t* 
 
 // Are n numbers so small that sums of products of two of them do not overflow? NaN is not.
 SSKIT_OWN_CLONES bool are_modest(const double* values, ptrdiff_t n) {
-    // too large ones overflow, and what is not finite makes the sum so
+    // the sum is finite only if all numbers are, and none is too large
     const double scale = 1e208;
     vec sum = constant(0.0);
     ptrdiff_t j = 0;

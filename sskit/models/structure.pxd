@@ -54,9 +54,24 @@ cdef class NodeLoss:
 cdef class Structure:
     """The labellings of a block: the best one for given potentials, and their statistics.
 
-    A subclass implements best, plane and knows. It may use scratch memory of the object: two
-    threads need two objects (fork), which have the same arguments. `code` is a labelling, by
-    default a state for each node.
+    A subclass implements `best`, `plane` and `knows`, and sets `max_code_length` and
+    `max_support` in its constructor. It may override all other methods. A *code* is a labelling
+    as whole numbers, by default a state for each node. m(y) are the statistics of a labelling y,
+    and theta the potentials of the block: <theta, m(y)> is its score.
+
+    Every method can rely on this:
+
+    - b describes a block of the map that the structure was made for. b.theta holds
+      map.max_statistics numbers, laid out as `FeatureMap` says; where a method does not need
+      potentials (`plane`, `knows`, `code_length`, `truth_code`, `loss_of`) it may be NULL.
+    - `code` holds max_code_length numbers, `index` and `value` hold max_support.
+    - A code that is read is one that the structure wrote or that `knows` accepted, except by
+      `knows` itself.
+    - No two threads call methods of one object at once: it may have scratch memory. Another
+      thread has another object (`fork`), which is made by the same arguments.
+
+    No method may call Python without the interpreter's lock; one that takes it sets `lock_free`
+    to False. A negative result of -1 (except -1) means that a Python error is set.
     """
 
     cdef tuple args                          # positional arguments, and those by keyword
@@ -65,7 +80,7 @@ cdef class Structure:
     cdef readonly bint bounds                # if not, does it set `excess`?
     cdef readonly bint costly                # does `best` take far longer than scores?
     cdef readonly bint lock_free             # do all methods run without the interpreter's lock?
-    cdef readonly bint takes_turns
+    cdef readonly bint takes_turns           # or take it for a part of their time, in turns?
     cdef readonly double excess              # see `Problem`
     cdef readonly PlaneStore plane_store     # if codes are only numbers; else None
     cdef readonly Py_ssize_t max_code_length
@@ -75,59 +90,109 @@ cdef class Structure:
     cdef Scratch[double] h                   # of candidates, `n_candidates` of them; also g
     cdef Scratch[double] g
 
-    # offsets of the labels of each block, (n_blocks + 1,)
-    cdef const int64_t[::1] offsets(self, FeatureMap map)
+    # ---- what every structure must have ------------------------------------------------------
 
-    # a labelling that maximises  weight * loss + <theta, m(y)>
+    # requires  weight >= 0; loss is that of the block's map
+    # ensures   code is a labelling that maximises  weight * loss(y) + <theta, m(y)>  over all y
+    #           whose states are possible (`loss.add` makes the others -inf); any code, if none is.
+    #           If not `exact`, it may be a worse one. If `bounds`, excess >= 0 is at least what
+    #           the maximum exceeds the value of this code by.
     cdef int best(self, const Block* b, NodeLoss loss, double weight, int32_t* code) except -1 nogil
-    # writes m(truth) - m(code) as (index, value) pairs; returns their number; indices may repeat
+
+    # requires  truth are the block's entries of `loss.truth`, one for each label
+    # ensures   m(truth) - m(code) is the sum of value[e] at statistic index[e] over e < the
+    #           returned number, which is at most max_support. An index may repeat, and equal
+    #           parts of both labellings need no entries.
     cdef Py_ssize_t plane(
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil
-    # is this the code of a labelling of the block?
+
+    # requires  nothing of the numbers in code, which may come from a file
+    # ensures   True if and only if code is a labelling of the block
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil
 
-    # to be overridden if codes are not one state for each node
+    # ---- what a structure must have if a code is not one state for each node ------------------
+
+    # ensures   offsets (n_blocks + 1,) of the labels of each block in `loss.truth`, from 0 on;
+    #           by default those of the nodes, or n_labels for each block
+    cdef const int64_t[::1] offsets(self, FeatureMap map)
+
+    # ensures   0 <= the length of every code of the block <= max_code_length; by default b.n
     cdef Py_ssize_t code_length(self, const Block* b) noexcept nogil
+
+    # requires  truth as in `plane`
+    # ensures   code is the code of the truth; by default a copy
     cdef void truth_code(self, const Block* b, const int32_t* truth, int32_t* code) noexcept nogil
+
+    # ensures   the loss of the labelling, >= 0, and 0 for the truth; by default the sum over nodes
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil
 
-    # Optional methods; structures without them raise NotImplementedError.
-    # For slack rescaling: h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss(y_c) of labellings
-    # y_c, one of which
-    # maximises any function that grows with both; returns their number. h[c] = -inf or g[c] = 0
-    # do not count; those that miss the present goal may be left out. `take` writes y_c.
+    # ---- what a structure may have: those without it raise NotImplementedError ----------------
+
+    # For slack rescaling, of structures whose `n_candidates(loss)` is positive.
+    # requires  h and g hold n_candidates(loss) numbers; `goal` is the present goal
+    # ensures   h[c] = <theta, m(y_c) - m(truth)> and g[c] = loss(y_c) of labellings y_c, c < the
+    #           returned number, one of which maximises any function that grows with both. Those
+    #           with h[c] = -inf or g[c] = 0 do not count; those that miss the goal may be left out.
     cdef Py_ssize_t candidates(
         self, const Block* b, NodeLoss loss, double* h, double* g
     ) except -1 nogil
+    # requires  the last call of `candidates` was for this block, and returned more than candidate
+    # ensures   code is the labelling y_c of c = candidate
     cdef int take(
         self, const Block* b, NodeLoss loss, Py_ssize_t candidate, int32_t* code
     ) except -1 nogil
-    # the best candidate for a goal; False, and the code of the truth, if none counts
+    # ensures   code is that of the best candidate for a goal; that of the truth, and False is
+    #           returned, if none counts. By default from `candidates` and `take`.
     cdef bint choose(
         self, const Block* b, NodeLoss loss, const SlackGoal* goal, int32_t* code
     ) except -1 nogil
-    # the k best labellings by decreasing score, (k, n); returns their number
+
+    # requires  k is at most what `prepare_k_best` returned; codes (k, n); scores (k,)
+    # ensures   the best different labellings and their scores, the highest first; returns their
+    #           number, which is less than k if the block has no more
     cdef Py_ssize_t k_best(
         self, const Block* b, Py_ssize_t k, int32_t* codes, double* scores
     ) except -1 nogil
-    # out[t * stride + k] = the best score of a labelling with state k at node t
+
+    # requires  `prepare_marginals` was called with potentials whose head and tail are those of
+    #           theta; out (n, stride), the stride of the map's nodes
+    # ensures   out[t * stride + k] = the highest score of a labelling with state k at node t;
+    #           -inf if there is none
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil
-    # <theta, m(code)>, or -inf if it is not a labelling of the block
+
+    # requires  one state for each node, 0 <= state < K, that need not be a labelling
+    # ensures   <theta, m(code)>, or -inf if it is not a labelling of the block
     cdef double score(self, const Block* b, const int32_t* code) except? -1 nogil
-    # Returns the logarithm of the sum of exp(score) over all labellings, -inf if there is none.
-    # Writes the probabilities of states to `nodes`, (n, stride), and adds those of pairs to
-    # `pairs`, with the layout of theta, unless these are NULL; pairs need nodes.
+
+    # requires  `prepare_marginals` as above; nodes (n, stride) or NULL; pairs with the layout of
+    #           theta or NULL, and not without nodes
+    # ensures   log Z = the logarithm of the sum of exp <theta, m(y)> over all labellings, -inf if
+    #           there is none, which writes nothing; nodes are the probabilities of states, and
+    #           those of pairs are added to `pairs`
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil
-    # writes m(code) as (index, value) pairs, at most max_support; returns their number
+
+    # ensures   m(code) is the sum of value[e] at statistic index[e]; returns the number of entries,
+    #           at most max_support
     cdef Py_ssize_t statistics(
         self, const Block* b, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil
-    # a labelling drawn by n numbers of [0, 1), for the block of the last call of marginals
+
+    # requires  the last call of `marginals` was for this block and not -inf; n numbers uniform in
+    #           [0, 1)
+    # ensures   code is a labelling, drawn with probability exp(score) / Z
     cdef int sample(self, const Block* b, const double* uniform, int32_t* code) except -1 nogil
-    cdef int lacks(self, str name) except -1 nogil
+
+    # ensures   the same structure with its own scratch memory, for another thread; by default the
+    #           constructor with the same arguments
     cpdef Structure fork(self)
+
+    # raises NotImplementedError, which names the class and the method
+    cdef int lacks(self, str name) except -1 nogil
+
+    # Methods in Python, to be overridden too: n_candidates, prepare_k_best, prepare_marginals,
+    # bound_to, digest and digests; see structure.pyx.
 
 
 cdef class StructuredProblem(Problem):
@@ -147,3 +212,7 @@ cdef class StructuredProblem(Problem):
             b.first = self.offsets[i]
             b.n = self.offsets[i + 1] - b.first
         return b
+
+
+cdef class StateStructure(Structure):
+    cdef readonly Py_ssize_t n_states

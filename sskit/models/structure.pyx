@@ -18,7 +18,7 @@ from sskit.core.problem cimport goal_value
 cdef const double[:, ::1] NO_TABLE = np.zeros((0, 1))
 cdef const unsigned char[:, ::1] NO_MASK = np.zeros((0, 1), dtype=np.uint8)
 cdef const unsigned char[::1] NO_MARKS = np.zeros(0, dtype=np.uint8)
-# What tables of nodes are to users.
+# What error messages call the tables of nodes.
 MASKS = (
     "the right labels", "the labels allowed", "which nodes have a label in y",
     "the losses of labels",
@@ -31,8 +31,8 @@ cdef class NodeLoss:
     Parameters
     ----------
     truth : ndarray of shape (n_nodes,), int32
-        A right state of each node; 0 where it has no label. Empty, with the costs: nothing is known
-        but what is possible, and there is no loss.
+        A right state of each node; 0 where it has no label. If this and the costs are empty, there
+        is no loss, and only `possible` has an effect.
     cost : ndarray of shape (n_nodes,), float64
         Loss of a wrong state at each node; 0 where it has no label. Empty where the structure has
         a loss of its own.
@@ -45,7 +45,7 @@ cdef class NodeLoss:
     labelled : ndarray of shape (n_nodes,), bool, default=None
         Which nodes have a label; others keep the state 0. None: all.
     by_node : bool, default=False
-        Whether the table is; there is one right state of each node then.
+        Whether `table` has a row for each node; each node then has one right state.
     """
 
     def __cinit__(self, truth, cost, Py_ssize_t n_states, table=None, right=None, possible=None,
@@ -96,7 +96,7 @@ cdef class NodeLoss:
                 for k in range(self.n_states):
                     node[k] += weight * self.at(j, k)
             elif self.right.shape[0]:
-                # a loss on all states but some is, up to a constant, a bonus taken from those
+                # up to a constant, a loss of all states but some is a negative one of those
                 for k in range(self.n_states):
                     node[k] -= weight * self.cost[j] * self.right[j, k]
             else:
@@ -293,11 +293,11 @@ cdef class Structure:
         return self.fork()
 
     def digest(self):
-        """Return what distinguishes structures, by its public name."""
+        """Return {public name: value} of what distinguishes this structure from others."""
         return {"the model": type(self).__name__.removesuffix("Structure").lower()}
 
     def digests(self):
-        """Return what distinguishes structures of blocks, digests (n_blocks,) by name."""
+        """Return {public name: digests (n_blocks,)} of data of the structure itself."""
         return {}
 
     def n_candidates(self, loss):
@@ -313,19 +313,19 @@ cdef class Structure:
     def prepare_k_best(self, k):
         """Make room for the k best labellings; return how many there can be at most.
 
-        0 where it has no `k_best`: they are searched for, by `best` under masks.
+        0 if the structure has no `k_best`; they are then searched for, by `best` under masks.
         """
         return 0
 
     def prepare_marginals(self, theta):
-        """Work out what marginals and max-marginals of all blocks have in common.
+        """Prepare for marginals and max-marginals of blocks that have these head and tail.
 
-        A structure of a user's own that has `max_marginals` returns True: else they too are
-        searched for.
+        A user's structure that implements `max_marginals` must return True; otherwise they are
+        searched for, by `best` under masks.
         """
 
     def oracle_pool(self, n_jobs):
-        """Return the object that finds best labellings ahead, see `Problem`, or None."""
+        """Return the object that computes best labellings in advance (see `Problem`), or None."""
         return None
 
     def decomposition(self, problem):
@@ -347,7 +347,7 @@ cdef class StructuredProblem(Problem):
     structure : Structure
         The labellings.
     loss : NodeLoss
-        What they lose.
+        Their losses.
     block_weight : ndarray of shape (n_blocks,), float64
         Weights of the blocks, summing to one.
     *more : object
@@ -491,7 +491,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.make_room(self.structure.n_candidates(self.loss))
 
     def oracle_pool(self, n_jobs):
-        """Return the object that finds answers of argmax ahead, or None, see `Problem`."""
+        """Return the object that computes answers of argmax in advance, or None."""
         return self.structure.oracle_pool(n_jobs)
 
     def decomposition(self):
@@ -499,7 +499,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.decomposition(self)
 
     def state_blocks(self):
-        """Return what problems have whose labellings are one state each, or None."""
+        """Return the `StateBlocks` of a problem with one state per labelling, or None."""
         return self.structure.state_blocks(self)
 
     def fingerprint(self):
@@ -507,7 +507,7 @@ cdef class StructuredProblem(Problem):
         maps, blocks = self.map.digests()
         losses, more = self.loss.digests(self.offsets)
         space, rows = self.space.digests()
-        # what a structure names the same is closer to the public names
+        # a structure's entries replace those of the same name: they are closer to public names
         own = self.structure.digest()
         whole = own | space | maps | losses | own
         return Fingerprint(whole, blocks | more | rows | self.structure.digests())
@@ -521,8 +521,6 @@ cdef class StateStructure(Structure):
     n_states : int
         Number of states.
     """
-
-    cdef readonly Py_ssize_t n_states
 
     def __cinit__(self, Py_ssize_t n_states):
         self.n_states = n_states
@@ -595,7 +593,7 @@ cdef class StateStructure(Structure):
         return self.n_states
 
     def digest(self):
-        """Return what distinguishes structures."""
+        """Return {public name: value} of what distinguishes this structure from others."""
         return {"the model": "multiclass"}
 
     def state_blocks(self, problem):
@@ -680,7 +678,7 @@ cdef class WrongStatesStructure(StateStructure):
         return 0
 
     def digest(self):
-        """Return what distinguishes structures."""
+        """Return {public name: value} of what distinguishes this structure from others."""
         return {"the model": "multiclass, sums over wrong classes"}
 
     def state_blocks(self, problem):

@@ -48,7 +48,7 @@ class TreeModel(GraphModel):
         return stacked_rows(trees.features, np.concatenate(trees.marks))
 
     def _edges(self, trees):
-        """Return the kinds that trees have as features of tables, and which an edge has."""
+        """Return the kinds of trees as features of tables, and the table of each edge."""
         return kinds_of_trees(trees.codes(self.kinds), trees.edge_offsets, self.sizes[1])
 
 
@@ -71,7 +71,7 @@ def kinds_of_trees(codes, edge_offsets, n_kinds):
     offsets : ndarray of shape (n + 1,), int64
         Where the rows of the trees begin.
     table : ndarray of shape (n_edges,), int32
-        Which of its tree's rows is that of the kind of an edge.
+        The row of its tree for the kind of each edge.
     """
     n = len(edge_offsets) - 1
     if codes is None:

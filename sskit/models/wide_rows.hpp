@@ -67,8 +67,8 @@ SSKIT_INLINE void add_tile(const double* const* x, ptrdiff_t n, const double* we
     }
 }
 
-// out (n_rows, n_states) += rows (n_rows, n) @ weights (n, n_states). Apart from what reads numbers
-// of some type, so that it is compiled once for all types.
+// out (n_rows, n_states) += rows (n_rows, n) @ weights (n, n_states). A function of its own,
+// compiled once, and not for each type of the features.
 template <int NR>
 SSKIT_INLINE void add_tiles(const double* const* rows, ptrdiff_t n, const double* weights,
                             ptrdiff_t n_states, double* out, ptrdiff_t stride) {
@@ -119,7 +119,7 @@ SSKIT_INLINE void score_dense(const V* x, ptrdiff_t count, ptrdiff_t width, cons
 template <int NR>
 SSKIT_INLINE void add_outer(const double* const* x, const half_vec* d, ptrdiff_t n,
                             ptrdiff_t stride, double* weights) {
-    // a loop of seven instructions takes 1.4 times as long where it lies badly in memory
+    // aligned: a loop of seven instructions takes 1.4 times as long at a bad address
 #pragma GCC unroll 4
     for (ptrdiff_t j = 0; j < n; ++j, weights += stride) {
         half_vec w = load_half(weights);

@@ -35,6 +35,29 @@ state or pair, except in cuts (`graphcut`, `expansion`, `qpbo`), which need fini
 - :func:`worst_ranking`: the ranking of a set of rows that violates the ROC area most.
 """
 
+# Design
+#
+# What. From potentials (and losses) to the best labelling, to sums, samples, the k best, and bounds
+# where the best is not found. No data, no weights. A function for users checks its arguments;
+# models call the same compiled code without checks.
+#
+# Why so.
+# - A dynamic programme is written once for each structure: a template over an algebra, of which the
+#   maximum and the log-sum are instances (chain, segments, tree). The k best come from one set of
+#   lazily grown lists. tests/helpers/programmes.py has the same in NumPy.
+# - Rows are padded to whole vectors, and no back pointers are stored: the way back finds again
+#   where a maximum came from, for the states of one path.
+# - One rule chooses the oracle of a graph: without cycles max-sum; cuts if they represent all
+#   edges; elimination if the tables are small; else roof duality or message passing, which bound
+#   what they miss.
+# - Only graph/cut.pyx imports PyMaxflow, on first use: most users never cut a graph.
+#
+# Tried or considered, and left. Sums in logarithms alone: probabilities scaled at each node are
+# faster on chains, and logarithms are the fallback where numbers become too small. k best for
+# chains and trees apart, and computed to the end: lazy lists are 200 times faster on trees of 100
+# labels. Templates over float and double: potentials are double, and only rows of features have
+# types.
+
 from sskit.oracles.chain.viterbi import (
     beam_search,
     chain_marginals,

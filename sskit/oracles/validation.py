@@ -46,7 +46,7 @@ def check_table(values, name, *shapes, finite=False):
     name : str
         What errors call them.
     *shapes : tuple of int
-        Which they may have; none: (n, n_states), both at least 1.
+        Shapes that are allowed; if none is given, (n, n_states), both at least 1.
     finite : bool, default=False
         Whether -inf is wrong.
 
@@ -125,7 +125,7 @@ def check_numbers(numbers, name, shape):
 
 
 def check_count(count, name, most=LARGEST_COUNT, least=1):
-    """Return a positive integer as int, checked; nothing reaches one that is above `most`."""
+    """Return a positive integer as int, checked; numbers above `most` become `most`."""
     if not isinstance(count, Integral) or isinstance(count, bool) or count < least:
         expected = "a positive integer" if least == 1 else f"an integer >= {least}"
         raise ValueError(f"{name} must be {expected}, got {count!r}")

@@ -41,7 +41,7 @@ cdef class ThreadPool:
     cdef readonly list threads            # they start at the first task
     cdef bint started
 
-    # what run() and run_parts() are about, until end(); with the GIL
+    # sets the task of run() and run_parts(), until end(); with the GIL
     cdef int begin(self, Task task) except -1
     cdef void end(self)
     # Do the items 0 .. n - 1, `chunk` at a time; of several errors that of the first item is

@@ -32,7 +32,7 @@ cdef class PoolState:
         return 0
 
     def run_worker(self, Py_ssize_t worker):
-        """Take part in all rounds: what a worker thread runs."""
+        """Take part in all rounds; this is the function of a worker thread."""
         cdef long last = 0
         cdef Py_ssize_t at = 0
         while True:
@@ -67,7 +67,7 @@ cdef class ThreadPool:
         self.state = PoolState()
 
     def __del__(self):
-        # after an error in the making the state may not be there, nor be None
+        # after an error in the constructor the state may be missing, not None
         if self.started:
             self.state.queue.close()
 

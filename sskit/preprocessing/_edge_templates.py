@@ -116,7 +116,7 @@ def attributes(token, name):
 
 
 def fit_edges(edges, sequences):
-    """Find which features of edges there are.
+    """Fit a vectoriser of the features of edges.
 
     Parameters
     ----------

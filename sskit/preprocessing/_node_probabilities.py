@@ -210,13 +210,13 @@ class NodeProbabilities(
         return tags
 
     def _read_data(self, X, y, sample_weight):
-        """Return checked graphs; of their nodes rows, labels, which are known, and weights."""
+        """Return checked graphs, and for all nodes rows, labels, which are known, and weights."""
         self._validate_params()
         graphs = check_graphs(X)
         labels, labelled, _ = node_targets(y, graphs, self.ignore_label)
         if not labelled.any():
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-        # what stands where there is no label is no class
+        # the placeholder of missing labels is no class
         labels = np.where(labelled, labels, labels[labelled.argmax()])
         weight, weights = check_sample_weight(sample_weight, len(graphs)), {}
         if weight is not None:

@@ -28,8 +28,8 @@ from sskit.preprocessing._words import (
 )
 
 
-# Filters and tables of larger numbers have no memory.
-# No set_output: a graph is not a data frame.
+# Largest parameter: filters and tables of larger sizes would not fit memory. No set_output: a graph
+# is not a data frame.
 class FittedWords:
     """Types of the attributes that a fitted `SuperpixelGraphs` has."""
 

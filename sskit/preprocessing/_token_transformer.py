@@ -274,7 +274,7 @@ class TokenTransformer(
         return list(zip(rows, edges, strict=True))
 
     def _finish(self, inner, X):
-        """Keep the fitted inner transformers and what was found out about the input."""
+        """Set the fitted attributes."""
         edges = None if self.edges is None else fit_edges(self.edges, X)
         self.transformer_ = inner
         self.edge_vectorizer_ = edges
@@ -307,8 +307,8 @@ class TokenTransformer(
 def _labels_for(inner, y, offsets):
     """Return the labels of all tokens for an inner transformer, in a tuple that may be empty.
 
-    Segments, hidden labels and whatever else the last step of a pipeline takes teach no
-    transformer of rows, but most do without.
+    Segments, hidden labels and other targets of the last step of a pipeline are no labels of rows;
+    most transformers need none.
     """
     if y is None:
         return ()

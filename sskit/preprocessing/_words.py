@@ -215,7 +215,7 @@ def cluster(points, n_words, seed):
     n_words : int
         The number of centres wanted.
     seed : int
-        Decides the start.
+        Seed of the first centres.
 
     Returns
     -------

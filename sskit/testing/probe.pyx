@@ -13,7 +13,7 @@ from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 
-# Spare entries behind a buffer that a problem fills, and what they must still hold afterwards.
+# Number of spare entries behind a buffer that a problem fills, and their value, which must stay.
 GUARD = 16
 UNTOUCHED = -77
 
@@ -24,7 +24,7 @@ cdef class ProblemProbe:
     Parameters
     ----------
     problem : Problem
-        What to ask.
+        The problem.
     """
 
     def __cinit__(self, Problem problem, *args):
@@ -114,7 +114,7 @@ cdef class ProblemProbe:
         return released(out, n, "inner_products", i)
 
     def clip(self, Py_ssize_t i, delta, v, lower, upper, w):
-        """Return w, clipped anew from v wherever scatter(i, delta) may have moved v."""
+        """Return w, clipped anew from v wherever scatter(i, delta) may have changed v."""
         d = self.problem.n_weights
         cdef double[::1] moved = room(checked(v, d, "v")), image = room(checked(w, d, "w"))
         cdef double[::1] low = checked(lower, d, "lower"), high = checked(upper, d, "upper")

@@ -15,7 +15,7 @@ from sskit.models.structured.checked_structure import CheckedStructure, ask, lab
 from sskit.models.structured.pystruct import adapted
 from sskit.models.structured.structure import BoundStructure
 
-# Differences below this fraction of the numbers that they are of are rounding.
+# Differences below this fraction of the numbers count as rounding.
 ROUNDING = 1e-9
 
 
@@ -110,7 +110,7 @@ class Laws:
     Parameters
     ----------
     answers : CheckedStructure
-        Asks the structure.
+        Calls the structure.
     labellings : callable or None
         Returns labellings of an input.
     """
@@ -176,7 +176,7 @@ class Laws:
         return pair
 
     def asked(self, i, method, w, augmented=False):
-        """Return what a method answers; raise AssertionError if it changes what it is given."""
+        """Return the answer of a method; raise AssertionError if it changes its arguments."""
         x, y, given = self.answers.X[i], self.answers.Y[i], w.copy()
         before = content(x)
         arguments = (x, y, given) if method == "complete" else (x, given, y)[: 2 + augmented]
@@ -192,7 +192,7 @@ class Laws:
         return score + (self.answers.loss(i, labelling) if augmented else 0.0)
 
     def require_best(self, i, w, augmented, best, labellings, asked, which=""):
-        """Raise AssertionError if one of some labellings is better than what an exact one found."""
+        """Raise AssertionError if a labelling is better than the answer of an exact structure."""
         for labelling in labellings if self.exact else ():
             other = self.value(i, labelling, w, augmented)
             noise = ROUNDING * (abs(best) + abs(other) + np.abs(w).max())
@@ -201,20 +201,20 @@ class Laws:
             require(other <= best + noise, i, told)
 
     def agrees(self, i, y):
-        """Return whether a full labelling agrees with what is known, as far as can be checked."""
+        """Return whether a full labelling agrees with the known part, as far as can be checked."""
         if not hasattr(self.answers.model, "observed"):
             return self.answers.loss(i, y) == 0.0
         seen = ask(self.answers.model, "observed", f"sample {i}", y)
         return label_key(seen) == label_key(self.answers.Y[i])
 
     def require_agreement(self, i, y):
-        """Raise AssertionError unless what can be seen of a completion is what is known."""
+        """Raise AssertionError unless the observed part of a completion is the known part."""
         told = f"what can be seen of the completion {y!r:.80} is not what is known"
         require(self.agrees(i, y), i, told)
 
 
 def content(x):
-    """Return a key by which a change of an input is found; None of what can be no key."""
+    """Return a key that changes with an input; None if it can be neither hashed nor pickled."""
     try:
         return label_key(x.toarray() if sp.issparse(x) else x)
     except Exception:  # whatever code of the user's raises

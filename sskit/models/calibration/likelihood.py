@@ -6,12 +6,11 @@ from scipy.optimize import minimize
 
 from sskit.models.calibration.scores import Calibration
 
-# Precision of the normal prior of all parameters but one common factor, which is where it is
-# centred: as if a parameter had been seen by so many tokens. On sentences of CoNLL-2000 that were
-# held out of its training set, log-loss hardly differs from 1 to 10 and gets worse towards 100; see
-# the benchmarks.
+# Precision of the normal prior of all parameters, in tokens. It is centred at one common factor of
+# all scores. On sentences of CoNLL-2000 that were held out of its training set, log-loss hardly
+# differs from 1 to 10 and gets worse towards 100; see the benchmarks.
 PRECISION = 10.0
-# Factors of scores beyond them would make held-out labels certain, or pure chance.
+# Bounds of factors of scores: beyond them held-out labels would be certain, or pure chance.
 SMALLEST, LARGEST = 1e-3, 1e3
 
 
@@ -74,7 +73,7 @@ def parted(numbers, n_labels, n_tables):
 
 
 def fit_calibration(method, targets, n_labels, n_tables):
-    """Find the calibration under which held-out labels are most likely.
+    """Find the calibration that maximises the likelihood of held-out labels.
 
     The mean logarithm of the probability of the true labels of a sequence is concave in all
     parameters where all labels are known and have one state each. First all scores get one
@@ -100,7 +99,7 @@ def fit_calibration(method, targets, n_labels, n_tables):
     Raises
     ------
     ValueError
-        If nothing is known of any sequence that is held out.
+        If no held-out sequence has a known label.
     """
     total = sum(target.weight.sum() for target in targets)
     if not total > 0:

@@ -15,20 +15,20 @@ from sskit.oracles.chain.viterbi import PaddedChain
 
 
 class Calibration(NamedTuple):
-    """What becomes of scores before exponentials are taken.
+    """A calibration: the transformation of scores before exponentials are taken.
 
     Attributes
     ----------
     coef : ndarray of shape () or (K, K)
         Factor of the scores of nodes, or a matrix by which those of all labels at a node are mixed.
     bias : ndarray of shape (K,)
-        What is added to them.
+        Added to them.
     pairs : float
         Factor of all other scores, positive.
     transitions : ndarray of shape (m, K, K)
-        What is added to the tables of pairs.
+        Added to the tables of pairs.
     start, end : ndarray of shape (K,)
-        What is added to the scores of first and last labels; zeros for trees.
+        Added to the scores of first and last labels; zeros for trees.
     """
 
     coef: np.ndarray
@@ -96,7 +96,7 @@ class Scores:
         # mean of all states of its label elsewhere
         fraction = 1.0 / np.bincount(owner, minlength=1)[owner]
         self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), fraction)
-        # which sequences have tokens, their first and last nodes, and which trees are blocks
+        # the sequences with tokens, their first and last nodes; all trees are blocks
         self.filled = np.diff(self.offsets) > 0
         self.ends = self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
         self.blocks = slice(None) if self.forest else self.filled
@@ -110,8 +110,8 @@ class Scores:
         """Return the potentials of nodes (N, S), -inf where impossible, and of pairs (m, S, S).
 
         Those of first and last states are part of the former, those of features of edges and of
-        three states in a row are not part of the latter. What is `possible`, (N, K), is so of
-        labels.
+        three states in a row are not part of the latter. `possible`, (N, K), has a column for each
+        label.
         """
         c, owner = calibration, self.owner
         if c.coef.ndim:
@@ -130,7 +130,7 @@ class Scores:
         return nodes, tables
 
     def gradient(self, slope, pairs):
-        """Return the gradient by a calibration, as one, from that by potentials of nodes and pairs.
+        """Return the gradient by the calibration, as a `Calibration`, from that by the potentials.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Scores:
 
 
 class Steps(NamedTuple):
-    """What the probabilities of the spans of one kind are products of, with its m states.
+    """Factors of the probabilities of spans of one kind, which has m states.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class Steps(NamedTuple):
 def find_steps(marginals, pairs, triples, own, goes_on):
     """Return the `Steps` of a kind of spans.
 
-    What is before two neighbours and what is behind them are independent given their states.
+    The tokens before two neighbours and those behind them are independent given their states.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def find_steps(marginals, pairs, triples, own, goes_on):
     -------
     steps : Steps
     """
-    # what goes on is of the same kind, so other states before or behind need no check
+    # a span goes on with its own kind only, so that other states before or behind need no check
     inside = goes_on.astype(np.float64)
     p, both = marginals[:, own], pairs[:, own[:, None], own]
     if triples is None:
@@ -320,7 +320,7 @@ def find_steps(marginals, pairs, triples, own, goes_on):
     going = both * inside
     before, begins = p.copy(), going.copy()
     before[1:] -= going.sum(axis=1)
-    # likewise, less those that go on with what was before
+    # likewise, minus the probability that they continue an earlier span
     begins[1:] -= (three * inside[:, :, None]).sum(axis=1) * inside
     alone = before.copy()
     alone[:-1] -= begins.sum(axis=2)

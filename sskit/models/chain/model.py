@@ -84,7 +84,7 @@ class ChainModel:
         edges : matrix of shape (n_tokens - n, q), default=None
             Features of the edges of all sequences.
         **known : ndarray
-            What else a `NodeLoss` takes: table, right.
+            Further arguments of `NodeLoss`: table, right.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class KernelChainModel(ChainModel):
         return self._problem(map, labels, cost, block_weight, **known)
 
     def scale(self, stacked, weight):
-        """Return how large the functions' features of tokens are, a `FeatureScale`."""
+        """Return the `FeatureScale` of tokens in the kernel space."""
         return token_scale(stacked, weight, diagonal(self.kernel, stacked.values))
 
 
@@ -269,7 +269,7 @@ def check_lengths(lengths, allowed, allowed_start, allowed_end):
 
 
 def make_request(stacked, weights, *, edges=None, rules=NO_RULES, possible=None, beam_size=None):
-    """Return sequences with the weights that are to label them, which are not checked.
+    """Return the `Request` of sequences and weights, which are not checked.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
 
 
 def token_scale(stacked, weight, sqnorm=None):
-    """Return how large the features of tokens are.
+    """Return the `FeatureScale` of tokens.
 
     Parameters
     ----------
@@ -375,8 +375,8 @@ def default_lam(scale):
     """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
 
     The scale of the features cancels, and so does their number if they are of one size; 1 / n
-    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor is
-    the one that came closest to the best lam on OCR letters and CoNLL-2000 together.
+    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor 1/4
+    came closest to the best lam on OCR letters and CoNLL-2000 together.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def edge_rows(edges):
 
 
 def edge_scale(stacked, edges, weight, scale):
-    """Return how large the features of tokens and edges are together.
+    """Return the `FeatureScale` of tokens and edges together.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ cdef class ChainStructure(Structure):
         return Chain(node, b.theta, self.tables(b), b.n, self.n_states, triples)
 
     def prepare_k_best(self, Py_ssize_t k):
-        """Return k, or fewer if the longest sequence has not as many labellings."""
+        """Return k, or the number of labellings of the longest sequence if that is smaller."""
         return min(k, self.n_states ** min(self.max_code_length, int(k).bit_length()))
 
     cdef Py_ssize_t k_best(
@@ -253,8 +253,8 @@ cdef class ChainStructure(Structure):
     def decomposition(self, StructuredProblem problem):
         """Return the nodes and pairs of neighbours of all sequences, as `ChainFactors`.
 
-        None where nodes cost other than one number, in a kernel space, and where three labels in a
-        row score: they are no pair.
+        None if the loss of a node is not one cost, in a kernel space, and if three labels in a row
+        have weights: the factors are nodes and pairs.
         """
         if self.triples or not problem.loss.is_bonus or problem.space.is_kernel_space:
             return None

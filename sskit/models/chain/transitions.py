@@ -17,8 +17,8 @@ def scheme_transitions(scheme, classes, place=None):
     scheme : {"bio", "iob2", "iob1", "bioes", "iobes", "bilou"}
         The scheme.
     classes : ndarray of shape (K,)
-        Labels: "O", and for types X "B-X", "I-X" and what else the scheme has; or prefixes alone,
-        of spans without a type.
+        Labels: "O", and for types X "B-X", "I-X" and the other prefixes of the scheme; or prefixes
+        alone, for spans without a type.
     place : callable, default=None
         Returns what error messages call the first token with a label, by its number.
 
@@ -46,7 +46,7 @@ def scheme_transitions(scheme, classes, place=None):
 
 @lru_cache(maxsize=32)
 def _scheme_transitions(scheme, classes):
-    """Return what a scheme allows, or the first label that is not of it.
+    """Return the rules of a scheme, or the first label that does not belong to it.
 
     Every request needs it, so that it is cached.
     """
@@ -145,7 +145,7 @@ def kinds_of(classes):
 def check_possible(
     possible, offsets, allowed, allowed_start, allowed_end, name="known", every=False
 ):
-    """Raise ValueError if what is known of labels leaves a sequence no labelling.
+    """Raise ValueError if the known labels leave a sequence no allowed labelling.
 
     Parameters
     ----------
@@ -159,9 +159,9 @@ def check_possible(
     allowed_start, allowed_end : ndarray of shape (K,), bool
         Allowed first and last labels.
     name : str, default="known"
-        What the error message calls what is known.
+        Name of the argument in the error message.
     every : bool, default=False
-        Whether to repair sequences of which nothing is known, too.
+        Whether to check sequences without known labels too.
 
     Raises
     ------

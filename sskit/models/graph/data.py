@@ -30,7 +30,7 @@ def allows_cuts(tables):
     Returns
     -------
     allows : bool
-        Whether there are cuts, or expansions by cuts, for edge features that are not negative.
+        Whether minimum cuts represent the edges, if edge features are not negative.
     """
     if tables.ndim == 1:
         return bool(tables.min(initial=0.0) >= 0.0)
@@ -40,7 +40,7 @@ def allows_cuts(tables):
 
 
 def node_sums(labels, labelled, n_states, node_weight, repeated=None):
-    """Return how many nodes have a label, and what these weigh by label; see `node_costs`.
+    """Return the number of nodes with a label, and their weights by label; see `node_costs`.
 
     Each node counts as often as its graph does: `repeated`, of shape (N,), None for once.
     """
@@ -107,12 +107,12 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
     Parameters
     ----------
     loss : callable
-        Takes the true labels (V,) of a graph and the labels (K,) that there are, and returns
-        losses (V, K), non-negative, zero at the truth.
+        Takes the true labels (V,) of a graph and all labels (K,), and returns losses (V, K),
+        non-negative, zero at the truth.
     labels : ndarray of shape (N,)
         True labels, 0 to K - 1.
     labelled : ndarray of shape (N,), bool
-        Which nodes have one; the others are left out of what the function is given.
+        Which nodes have one; the function does not get the others.
     classes : ndarray of shape (K,)
         The labels.
     offsets : ndarray of shape (n + 1,)
@@ -148,7 +148,7 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
 
 
 def node_scale(features, weight, n_nodes):
-    """Return how large the features of nodes are.
+    """Return the `FeatureScale` of nodes.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def node_scale(features, weight, n_nodes):
 def default_lam(scale, loss):
     """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
 
-    The scale of the features cancels. The factor is the one that served horses and MSRC together:
-    horses take any between 1 and 4, MSRC wants 3 to 8. Losses that are fractions are smaller by the
-    number of nodes, and then the same labellings are learned with a lam that much larger.
+    The scale of the features cancels. The factor 4 suits both horses and MSRC: on horses factors
+    from 1 to 4 are equally good, on MSRC those from 3 to 8. Losses that are fractions are smaller
+    by the number of nodes, and then the same labellings are learned with a lam that much larger.
 
     Parameters
     ----------

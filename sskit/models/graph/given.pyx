@@ -1,4 +1,4 @@
-"""Graphs whose potentials are given anew in each call, and their oracles."""
+"""Graphs whose potentials differ from call to call, and the choice of their oracles."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-// What structures of graphs do with labellings: planes and scores; included by structure.pxd.
+// Planes and scores of labellings of graphs; included by structure.pxd.
 #pragma once
 #include "topology.hpp"
 

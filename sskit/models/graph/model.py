@@ -23,7 +23,7 @@ FORMS = {"potts": "potts", "full": "symmetric", "symmetric": "symmetric", "direc
 
 
 def import_cuts(inference):
-    """Import what an inference cuts graphs with, else done by the first cut; errors are left to it.
+    """Import the package for cuts now; if it is missing, the first cut raises the error.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class GraphModel:
         form.
     """
 
-    # each oracle is exact, or bounds what it may have missed
+    # every oracle is exact, or has an upper bound
     inferences = ("auto", "tree", "elimination", "qpbo", "trws")
-    # are max-marginals true ones, whatever the labels?
+    # are max-marginals exact?
     marginals = False
 
     def __init__(
@@ -117,7 +117,7 @@ class GraphModel:
         labelled : ndarray of shape (n_nodes,), bool
             Which nodes have one.
         classes : ndarray of shape (K,)
-            What the labels are.
+            The labels, for error messages.
         """
         if self.allowed_pairs is None:
             return
@@ -157,7 +157,7 @@ class GraphModel:
         return self._choices(self._topologies(graphs), len(graphs))
 
     def _topologies(self, graphs):
-        """Return what follows from the edges of graphs, None where no oracle needs it."""
+        """Return the `Topologies` of graphs, or None if no oracle needs them."""
         if self.inference in ("graphcut", "expansion"):
             return None
         return Topologies(graphs.n_nodes, graphs.ends, graphs.edge_offsets)
@@ -187,7 +187,7 @@ class GraphModel:
         allowed : ndarray of shape (n_nodes, K), bool, default=None
             Labels that a node may have.
         **losses : object
-            What else a `NodeLoss` takes: table, by_node.
+            Further arguments of `NodeLoss`: table, by_node.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class GraphModel:
         return stacked_rows(graphs.features)
 
     def _edges(self, graphs):
-        """Return those of what edges score by, where they begin, and which an edge has, or None."""
+        """Return the rows of edge features, their offsets, and the row of each edge or None."""
         return stacked_rows(graphs.edge_features), graphs.edge_offsets, None
 
 

@@ -56,10 +56,10 @@ cdef class GraphStructure(Structure):
     cdef int find(
         self, const Block* b, Potentials* p, const int32_t* truth, int32_t* code
     ) except -1 nogil
-    # that of one oracle, which begins with `labels`, and what it may have missed
+    # the same by one oracle, which starts from `labels`; sets `excess`
     cdef int ask(
         self, Py_ssize_t k, const Potentials* p, int32_t* labels, float* messages
     ) except -1 nogil
     cdef int cut_marginals(self, Potentials* p, double* out) except -1
-    # the scores of labellings that differ at one node from the one that is found
+    # the scores of labellings that differ from the best one at one node
     cdef int put_in(self, const Block* b, Potentials* p, double* out) except -1 nogil

@@ -48,8 +48,8 @@ cdef class GraphStructure(Structure):
     allowed_pairs : ndarray of shape (K, K), bool, default=None
         Which states may stand at both ends of an edge; only of the form of all pairs. None: all.
     marginals : bool, default=False
-        Whether max-marginals are true ones, which a single oracle, for trees or cuts, can find.
-        Else they are the scores of the labelling that is found with one state put in.
+        Whether max-marginals are exact, as a single oracle for trees or cuts finds them. Else they
+        are the scores of the best labelling with the state of one node replaced.
     **more : object
         For subclasses.
     """
@@ -143,7 +143,7 @@ cdef class GraphStructure(Structure):
             for k in range(p.n_states):
                 if p.node[v * p.stride + k] == -INFINITY:
                     if node == NULL:
-                        # less than the scores of two labellings can differ by
+                        # less than the difference of the scores of any two labellings
                         node, never = self.copy_nodes(p), -1.0 - 2.0 * size_of(p, &_forbids)
                     node[v * p.stride + k] = never
         return 0
@@ -207,7 +207,7 @@ cdef class GraphStructure(Structure):
         return labelling_score(&p, code)
 
     def prepare_k_best(self, Py_ssize_t k):
-        """Make room for k labellings; fewer if the largest tree has not as many."""
+        """Make room for k labellings, or for all of the largest tree if these are fewer."""
         return min(k, self.form.n_states ** min(self.map.longest, int(k).bit_length()))
 
     cdef Py_ssize_t k_best(
@@ -306,7 +306,7 @@ cdef class GraphStructure(Structure):
         }
 
     def digests(self):
-        """Return a key that tells the graphs apart: their edges, and which have one table."""
+        """Return a key of the graphs: their edges, and which edges have one table."""
         edges = np.append(self.edge_first, self.edge_stop[-1:])
         out = {"the edges of X": value_digests(np.ravel(self.ends), 2 * edges)}
         if len(self.table):

@@ -29,7 +29,7 @@ class Kernel(SimpleNamespace):
 
     @property
     def definite(self):
-        """Whether the function is positive semi-definite; of a callable that is taken on trust."""
+        """Whether the function is positive semi-definite; a callable is assumed to be."""
         return self.function != "sigmoid" and self.parameters.get("coef0", 0.0) >= 0.0
 
     def __call__(self, X, Y):
@@ -71,7 +71,7 @@ class Kernel(SimpleNamespace):
                     f"{X.shape} and {Y.shape}: {error}"
                 ) from error
             return checked_matrix(matrix, (X.shape[0], Y.shape[0]))
-        # both have been checked by validation
+        # both have been validated
         with config_context(assume_finite=True), np.errstate(over="ignore", invalid="ignore"):
             matrix = pairwise_kernels(X, Y, metric=self.function, **self.parameters)
         if not np.isfinite(matrix).all():
@@ -161,7 +161,7 @@ def check_precomputed(matrix):
     Parameters
     ----------
     matrix : ndarray of shape (n, m)
-        Of training rows.
+        Kernels of all pairs of training rows.
 
     Raises
     ------
@@ -227,8 +227,8 @@ def expand(kernel, X, support, support_vectors, dual_coef):
 def arranged(X, numbers, size, random_state):
     """Return rows in an order in which runs of about `size` are near to each other.
 
-    They are halved along the line through two of them, by chance, and the halves likewise (a
-    random projection tree): neighbours that one such order separates the next one does not.
+    They are halved along the line through two random rows, and the halves likewise (a random
+    projection tree): neighbours that one such order separates the next one does not.
 
     Parameters
     ----------

@@ -6,18 +6,18 @@ import scipy.sparse as sp
 from sskit.models.kernel.functions import arranged
 from sskit.models.kernel.rows import STRIP, take_exponentials
 
-# Columns that are worked out at a time: products of all rows with them stay in the cache of the
-# processor until they have become kernels. So do the features of these columns, without zeros.
+# Columns that are computed at a time: products of all rows with them stay in the cache of the
+# processor until they have become kernels, and so do the features of these columns.
 COLUMNS = 512
 TILE_ENTRIES = 2**15
 # Copies of all features are dense: with more numbers there are none.
 MOST_ENTRIES = 2**25
-# Rows of so many numbers that are not zero, on average, are cheap: working one out takes less time
-# than to read it from memory that is far away, or to have memory for it at first.
+# Rows with at most so many nonzeros, on average, are cheap: computing a row takes less time than
+# reading it from main memory, or than allocating memory for it.
 FEW_ENTRIES = 32
-# Matrix products take a quarter of the time for each number, but they take it for zeros too.
+# Matrix products take a quarter of the time per number, but they also multiply zeros.
 MOST_ZEROS = 4
-# Up to this gamma ||x||^2 single precision is good for kernels to 2^-20.
+# Up to this gamma ||x||^2 kernels in single precision have errors below 2^-20.
 LARGEST = 16.0
 
 
@@ -31,7 +31,7 @@ class GaussianRows:
     gamma : float
         Of the kernel.
     single : bool
-        Whether they may be worked out in single precision, where that is good for them.
+        Whether they may be computed in single precision, where its errors are small enough.
     """
 
     def __init__(self, X, gamma, single):
@@ -51,11 +51,11 @@ class GaussianRows:
         self.X = X.astype(self.dtype, copy=False)
         strips = max(TILE_ENTRIES // (max(p, 1) * STRIP), 1) if self.sparse else COLUMNS // STRIP
         self.stride = STRIP * min(strips, COLUMNS // STRIP, max(-(-n // STRIP), 1))
-        # what is beyond the last column has no meaning
+        # entries beyond the last column have no meaning
         self.sizes = np.zeros(-(-n // self.stride) * self.stride, dtype=self.dtype)
         self.sizes[:n] = sizes
         if self.sparse:
-            # sums are made in one order, or K(x, y) were not K(y, x)
+            # sums have one order, so that K(x, y) = K(y, x) to the last bit
             self.X = self.X if self.X.has_sorted_indices else self.X.sorted_indices()
             self.tiles = np.zeros((len(self.sizes) // self.stride, p, self.stride), self.dtype)
             for tile, start in zip(self.tiles, range(0, n, self.stride), strict=True):
@@ -80,7 +80,7 @@ class GaussianRows:
         Returns
         -------
         rows : GaussianRows or None
-            None for other kernels, where a copy would be too large, and where something overflows.
+            None for other kernels, if a copy would be too large, or if a product overflows.
         """
         copied = sp.issparse(X) or X.dtype != np.float64
         if kernel.function != "rbf" or (copied and np.prod(X.shape, dtype=float) > MOST_ENTRIES):
@@ -97,7 +97,7 @@ class GaussianRows:
             return self.gamma * np.einsum("np,np->n", rows, rows)
 
     def fill(self, numbers, table, places):
-        """Work out rows with these numbers, and put them into these rows of a table.
+        """Compute rows with these numbers, and write them to these rows of a table.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class GaussianRows:
             The kernels, and numbers without meaning beyond the last column; used again.
         """
         for start, block in self.kernels(self.X[numbers], self.sizes[numbers]):
-            # of a row with itself rounding may have left less than one
+            # rounding may have left less than one on the diagonal
             here = np.flatnonzero((numbers >= start) & (numbers < start + self.stride))
             block[here, numbers[here] - start] = 1.0
             yield start, block
@@ -140,13 +140,13 @@ class GaussianRows:
         return table
 
     def arrange(self, numbers, size, random_state):
-        """Return rows in an order that keeps neighbours together, if that takes little time."""
+        """Return rows in an order that keeps neighbours together, if it can be computed quickly."""
         if self.cheap or self.sparse:
             return arranged(self.X, numbers, size, random_state)
         return random_state.permutation(numbers)
 
     def against(self, rows):
-        """Return the kernels of other rows with these, or None where something overflows.
+        """Return the kernels of other rows with these, or None if a product overflows.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class GaussianRows:
         block = np.zeros((m, self.stride), dtype=self.dtype)
         ends, index, value = np.zeros(m + 1, dtype=np.int32), none, np.zeros(1, self.dtype)
         if self.sparse:
-            # spare ones, for rows without features have none to point to
+            # spare entries, so that rows without features have an address too
             ends, index = some.indptr.astype(np.int32), np.append(some.indices, none)
             index, value = index.astype(np.int32), np.append(some.data, value)
         for j, start in enumerate(range(0, self.n_rows if m else 0, self.stride)):
@@ -184,7 +184,7 @@ class GaussianRows:
             else:
                 part = self.X[start : start + self.stride]
                 np.matmul(some, part.T, out=block[:, : len(part)])
-            # rows without features point into no tile
+            # rows without features have no place in a tile
             tile = self.tiles[j] if self.sparse and len(self.tiles[j]) else block
             take_exponentials(block, self.gamma, own, others, ends, index, value, tile)
             yield start, block

@@ -29,7 +29,7 @@ SSKIT_INLINE half_vec read_half(const float* p) {
 #endif
 SSKIT_INLINE half_vec read_half(const double* p) { return load_half(p); }
 
-// So many numbers of the target as have room in registers at a time: they are read and written once.
+// As many numbers of the target as fit into registers: they are read and written once.
 template <class T>
 SSKIT_INLINE void add_rows_of(const T* table, ptrdiff_t length, const int32_t* slot,
                               const double* factor, ptrdiff_t count, ptrdiff_t n, double* target) {
@@ -62,7 +62,7 @@ SSKIT_CLONES void add_kernel_rows(const char* table, bool single, ptrdiff_t leng
         add_rows_of((const double*)table, length, slot, factor, count, n, target);
 }
 
-// What exponential() needs to know of a type: below which exponents there is nothing; a number so
+// Constants of exponential() for a type: the exponent below which the result is zero; a number so
 // large that the last bits of a sum with it count ones; ln 2 in two parts, the first of few bits;
 // the bits of a mantissa; and the degree of Taylor's series that is exact to less than the last of
 // them.
@@ -80,7 +80,7 @@ template <> struct Exponent<float> {
     static constexpr int mantissa = 23, degree = 7;
 };
 
-// Numbers N that are worked out at once, of B bytes, and their bits.
+// A vector of N numbers of B bytes, and their bits.
 template <class N, int B> struct Some {
 #if defined(SSKIT_VECTORS)
     typedef N numbers __attribute__((vector_size(B)));

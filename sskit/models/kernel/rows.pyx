@@ -46,9 +46,10 @@ WORKING_ROWS = 512
 # Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
 # the processor while one function after the other reads its part of them.
 cdef Py_ssize_t TILE = 256
-# Rows that may be added before F is worked out afresh: the errors of 2^-53 add up to 2^-32.
+# Rows that may be added before F is computed anew: their rounding errors, 2^-53 each, add up to
+# 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
-# Coefficients that are smaller than this fraction of the largest are what rounding has left.
+# Coefficients smaller than this fraction of the largest are rounding errors.
 cdef double NOISE = 2.0**-40
 cdef int32_t HERE = 0  # a row by itself
 
@@ -69,8 +70,8 @@ def take_exponentials(
     own, others : ndarray of shape (m,), (stride,)
         gamma times the squared norms.
     begin, index, value : ndarray of shape (m + 1,), (size,), (size,)
-        Numbers begin[r] to begin[r + 1] - 1 belong to row r: the features index[j], and what is
-        added to the products is value[j] times these features of the columns.
+        Numbers begin[r] to begin[r + 1] - 1 belong to row r: value[j] times the feature index[j] of
+        the columns is added to the products.
     tile : ndarray of shape (p, stride)
         The features of the columns.
     """
@@ -86,7 +87,7 @@ def take_exponentials(
 cdef class KernelRows:
     """Rows of a kernel matrix within a memory budget; the least recently used ones leave first.
 
-    Rows are computed in blocks: one that is missing brings those along that are expected.
+    Rows are computed in blocks: a missing row is computed together with those that are expected.
 
     Invariants: slot_of[t] is the slot that holds row t, or -1; row_in[slot_of[t]] == t. There are
     at least as many slots as the longest block has rows, so that all rows of one request fit.
@@ -112,7 +113,8 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t n_computed      # rows computed so far, repetitions counted
     cdef readonly Py_ssize_t block_size      # rows that are computed at a time
     cdef readonly int64_t n_required         # rows required so far
-    # working sets work rows out whenever they need them: that takes less time than room for them
+    # working sets compute rows whenever they need them: that takes less time than to allocate
+    # memory for them
     cdef readonly bint direct
     cdef readonly bint single                # are they in single precision?
     cdef readonly object dtype
@@ -146,7 +148,7 @@ cdef class KernelRows:
 
     @staticmethod
     def of_matrix(matrix, Py_ssize_t block_size):
-        """Return the rows of a matrix that there is already; no copy is made if it can be helped.
+        """Return the rows of an existing matrix, without a copy if possible.
 
         Parameters
         ----------
@@ -164,12 +166,12 @@ cdef class KernelRows:
         return KernelRows(None, n, n, block_size, False, matrix)
 
     def rounded(self, kernels):
-        """Return kernels, an array, as rows of this kind hold them."""
+        """Return an array of kernels in the precision of these rows."""
         return kernels.astype(self.dtype).astype(np.float64)
 
     @property
     def complete(self):
-        """Whether every row is there."""
+        """Whether every row is in memory."""
         return bool(np.min(self.slot_of, initial=0) >= 0)
 
     def batch_size(self, Py_ssize_t n_blocks):
@@ -183,12 +185,12 @@ cdef class KernelRows:
 
     @property
     def room(self):
-        """How many rows there may be in a working set."""
+        """The largest number of rows of a working set."""
         return self.n_rows if self.direct else self.n_slots
 
     @property
     def n_together(self):
-        """How many rows are best added to scores at once."""
+        """The number of rows that are best added to scores at once."""
         return WORKING_ROWS if self.direct else min(self.n_slots, self.block_size)
 
     def stripes(self, rows):
@@ -219,11 +221,11 @@ cdef class KernelRows:
             yield start, block.astype(self.dtype, copy=False), np.arange(len(rows), dtype=np.int32)
 
     def held(self, rows):
-        """Return which of the rows with these numbers are there, of the same shape, bool."""
+        """Return which of the rows with these numbers are in memory, of the same shape, bool."""
         return np.asarray(self.slot_of)[rows] >= 0
 
     def cached_blocks(self, starts, stops):
-        """Return which runs of rows need nothing computed: all that were ever there still are.
+        """Return which runs of rows have all rows that were ever computed in memory.
 
         Parameters
         ----------
@@ -233,7 +235,7 @@ cdef class KernelRows:
         Returns
         -------
         cached_blocks : ndarray of shape (m,), bool
-            False too where no row was ever there.
+            False also if none of its rows was ever computed.
         """
         if self.direct:
             return np.ones(len(starts), dtype=bool)
@@ -272,7 +274,7 @@ cdef class KernelRows:
             table[places] = self.compute(rows)
 
     def take(self, rows):
-        """Return rows for once: only free slots keep what is computed for it.
+        """Return rows for a single use: computed rows are kept in free slots only.
 
         Parameters
         ----------
@@ -326,13 +328,13 @@ cdef class KernelRows:
         return 0
 
     def ensure(self, rows):
-        """Have rows in memory at once, no more than there are slots."""
+        """Make sure that some rows are in memory, no more than there are slots."""
         cdef int32_t[::1] active = rows.astype(np.int32)
         if active.shape[0]:
             self.require(0, &active[0], active.shape[0])
 
     def release(self, rows):
-        """Let rows that are of no use now leave before all others.
+        """Mark rows as the first to be evicted.
 
         Parameters
         ----------
@@ -343,12 +345,12 @@ cdef class KernelRows:
         np.asarray(self.last_used)[slots[slots >= 0]] = 0
 
     def fetch(self, needed):
-        """Compute what is missing of some rows, and as many of the expected ones as have room."""
+        """Compute the missing ones of some rows, and as many of the expected ones as fit."""
         slot_of, last_used = np.asarray(self.slot_of), np.asarray(self.last_used)
         expected = np.setdiff1d(np.asarray(self.expected)[: self.n_expected], needed)
         self.n_expected = 0
         there = slot_of[expected] >= 0
-        # what is expected and there leaves late, what is needed now and there not at all
+        # expected rows in memory are evicted late, those needed now not at all
         last_used[slot_of[expected[there]]] = self.clock
         self.clock += 1
         last_used[slot_of[needed[slot_of[needed] >= 0]]] = self.clock
@@ -364,16 +366,16 @@ cdef class KernelRows:
 
 
 cdef class WorkingRows:
-    """Some rows whose steps are worked out among themselves, by their own small kernel matrix.
+    """A working set: steps of some rows that read only the small kernel matrix of these rows.
 
     Between begin() and end() steps of these rows change the values of the functions at these rows
     only, in a copy; what a step costs does not depend on the number of all rows. Afterwards the
-    values at all rows follow by what the coefficients have changed, row by row once: so that the
-    small kernel matrix, which decides on nothing but the length of steps, is in single precision.
+    values at all rows are updated by the changes of the coefficients, once for each row. The small
+    kernel matrix only determines the lengths of steps, so single precision is enough for it.
 
     Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
-    value[k, j] is f_k at row column[j]; change[k, j] is what the coefficient has changed; row j of
-    gram is there if known[j], and if any change[k, j] is not zero.
+    value[k, j] is f_k at row column[j]; change[k, j] is the change of the coefficient; row j of
+    gram is computed if known[j], and if any change[k, j] is not zero.
 
     Parameters
     ----------
@@ -423,7 +425,7 @@ cdef class WorkingRows:
             gram = np.empty((n, n), dtype=np.float32)
         change = np.zeros((self.n_states, n + 1))
         value = np.ascontiguousarray(values[:, column])
-        # from here on nothing fails, so that all of them belong together
+        # nothing below can fail, so that all attributes belong together
         place_of = np.asarray(self.place_of)
         place_of[np.asarray(self.column)[: self.n]] = -1
         place_of[columns] = np.arange(n)
@@ -445,7 +447,7 @@ cdef class WorkingRows:
         for first in range(0, len(changed), size):
             some = changed[first : first + size]
             functions, places = np.nonzero(change[:, some])
-            # a spare one, for there may be none
+            # a spare one, as there may be no others
             factor = np.append(change[functions, some[places]], 0.0)
             begin = np.searchsorted(functions, np.arange(self.n_states + 1))
             for start, table, slots in self.rows.stripes(columns[some]):
@@ -504,8 +506,8 @@ cdef class KernelExpansion(FeatureSpace):
     Reading a score is reading F; a step changes F along the kernel rows of the block that it
     changes. A sum of many blocks adds up coefficients only; F then follows by what has changed.
 
-    Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and it
-    is worked out afresh by the next sum of all blocks once that may have come to 2^-32.
+    Rounding: F is beta K but for 2^-53 of its largest size with every row that was added, and the
+    next sum of all blocks computes it anew once that error may have reached 2^-32.
 
     Flat, from `place` on: F (n_states, n_rows), then beta (n_states, n_rows).
 
@@ -514,7 +516,7 @@ cdef class KernelExpansion(FeatureSpace):
     rows : KernelRows
         The kernel matrix of the training rows.
     support : KernelSupport
-        What the rows are, how many functions there are, and where they begin in a weight vector.
+        The training rows, the number of functions, and their place in a weight vector.
     offsets : ndarray of shape (n_blocks + 1,), int64
         Block i has the rows offsets[i] to offsets[i + 1] - 1.
     labels : ndarray of shape (n_rows,), int32, default=None
@@ -529,9 +531,9 @@ cdef class KernelExpansion(FeatureSpace):
     cdef readonly Py_ssize_t stop            # place + 2 * n_states * n_rows
     cdef const int64_t[::1] offsets          # (n_blocks + 1,) the rows of the blocks
     cdef readonly const int32_t[::1] labels  # (n_rows,) the true states, or None
-    cdef public int64_t most_added           # rows that may be added before that is done again
+    cdef public int64_t most_added           # rows that may be added before F is computed anew
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
-    cdef object given                        # what it was made of
+    cdef object given                        # arguments of its constructor
     cdef object before                       # beta that F belonged to when the sum began
 
     def __cinit__(self, KernelRows rows, support, offsets, labels=None):
@@ -551,7 +553,7 @@ cdef class KernelExpansion(FeatureSpace):
         return KernelExpansion(*self.given)
 
     def digests(self):
-        """Return what distinguishes spaces, of the whole and of each block."""
+        """Return two dicts, {name: value} of the whole space and {name: digests} of its blocks."""
         X = self.support.X
         whole = {"the kernel": self.support.kernel, "the number of features": X.shape[1]}
         return whole, {"X": row_digests(FeatureRows(X, sparsify=False), self.offsets)}
@@ -607,7 +609,7 @@ cdef class KernelExpansion(FeatureSpace):
         offsets = np.asarray(self.offsets)
         columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in blocks])
         if len(columns) > self.rows.room:
-            return False  # rows would leave memory before they have been added
+            return False  # rows would be evicted before they have been added
         self.working.begin(columns, self.split(&v[0])[0], <size_t>&v[0])
         return True
 
@@ -617,7 +619,7 @@ cdef class KernelExpansion(FeatureSpace):
         self.working.end(values if done else None)
         columns = np.asarray(self.working.column)[: self.working.n]
         sizes = np.abs(coefficients[:, columns]).max(axis=0, initial=0.0)
-        # steps that lead to zero end beside it
+        # steps that should lead to zero leave rounding errors
         self.rows.release(columns[sizes <= NOISE * sizes.max(initial=0.0)])
 
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil:
@@ -648,15 +650,14 @@ cdef class KernelExpansion(FeatureSpace):
                 self.rows.expect(first + t)
 
     def cached_blocks(self, blocks):
-        """Return those of some blocks of whose kernel rows none has left memory."""
+        """Return those of some blocks none of whose kernel rows has been evicted."""
         offsets = np.asarray(self.offsets)
         return blocks[self.rows.cached_blocks(offsets[blocks], offsets[blocks + 1])]
 
     def arrange(self, blocks, random_state):
         """Return blocks in random order, of one row each with neighbours where these are known.
 
-        Steps of neighbours depend on each other: taken in one working set they need not be taken
-        again and again.
+        Steps of neighbours depend on each other: in one working set they need not be repeated.
         """
         if len(self.offsets) - 1 == self.n_rows and hasattr(self.rows.compute, "arrange"):
             return self.rows.compute.arrange(blocks, WORKING_ROWS, random_state)
@@ -669,7 +670,7 @@ cdef class KernelExpansion(FeatureSpace):
         return both.reshape(2, self.n_states, self.n_rows)
 
     def follow(self, values, coefficients, Stop stop):
-        """Bring values up to date: by the rows whose coefficients changed, or afresh.
+        """Update values: by the rows whose coefficients changed, or computed anew.
 
         Parameters
         ----------
@@ -681,11 +682,11 @@ cdef class KernelExpansion(FeatureSpace):
         Raises
         ------
         CutShort
-            If the stop is due before the last block; the values belong to nothing then.
+            If the fit is to stop before the last block; the values are then invalid.
         """
         size = self.rows.block_size
         change = coefficients - self.before
-        # adding up again changes the last digits: where nothing else did, F and beta both stay
+        # a new sum changes the last digits: F and beta stay if no coefficient has changed
         noise = NOISE * np.abs(coefficients).max(initial=0.0)
         steady = (np.abs(change) <= noise).all(axis=0)
         present, changed = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
@@ -707,7 +708,7 @@ cdef class KernelExpansion(FeatureSpace):
             self.fresh = self.rows.n_required
 
     def covector(self, w):
-        """Return w up to `place`, then nothing to meet values, and its values to meet beta."""
+        """Return the covector of w: zeros in place of F, and F in place of beta."""
         size = self.n_states * self.n_rows
         out = np.zeros(len(w))
         out[: self.place] = w[: self.place]
@@ -731,7 +732,7 @@ def prepare_kernels(KernelRows rows, FeatureMap map, runs):
     nodes = np.asarray(map.offsets)
     start = np.repeat(nodes[: map.n_blocks], np.diff(nodes))
     lengths = np.arange(len(start)) - start + 1
-    # of each node, where its kernels with itself and those before it are
+    # where the kernels of each node with itself and those before it begin
     places = np.concatenate([[0], np.cumsum(lengths)])
     numbers = np.empty(np.sum(lengths))
     ones = np.zeros((len(start), 1))

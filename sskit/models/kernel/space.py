@@ -10,8 +10,8 @@ from sskit.models.kernel.gaussian import GaussianRows
 from sskit.models.kernel.rows import KernelExpansion, KernelRows, prepare_kernels
 from sskit.models.structure import StructuredProblem
 
-# A whole kernel matrix of so many bytes is kept in double precision; larger ones are rounded, which
-# halves the time that it takes to work them out.
+# Kernel matrices of up to so many bytes are kept in double precision; larger ones are rounded,
+# which halves the time to compute them.
 MOST_DOUBLES = 2**27
 
 
@@ -153,7 +153,7 @@ class KernelSupport:
         if len(numbers) == 0 or self.n_rows == 0:
             return
         here = self.X if self.numbers is None else self.X[self.numbers]
-        # Gaussian kernels are worked out with these rows as columns
+        # Gaussian kernels are computed with these rows as columns
         gaussian = GaussianRows.of(self.kernel, here, False)
         vectors = None
         for part in gen_batches(len(numbers), max(1, BLOCK_ENTRIES // self.n_rows)):
@@ -171,7 +171,7 @@ class KernelSupport:
         return w[self.n_linear + size :][:size].reshape(self.n_states, self.n_rows)
 
     def gather(self, numbers, coefficients):
-        """Return what functions of other rows are here.
+        """Return the values of functions at these rows, from coefficients of other rows.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class KernelSupport:
         return values
 
     def spread(self, coefficients, numbers):
-        """Return what functions of these rows are elsewhere.
+        """Return the values of functions at other rows, from coefficients of these rows.
 
         Parameters
         ----------

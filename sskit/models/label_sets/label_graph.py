@@ -112,7 +112,7 @@ def chow_liu_tree(fractions):
     """
     information = mutual_information(fractions)
     n_labels = len(information)
-    # any tree spans: a graph with no zeros, and a minimum of what is positive
+    # SciPy takes zeros for missing edges, so that all numbers are made positive
     cost = information.max(initial=0.0) - information + 1.0
     # SciPy 1.11.4 to 1.16.3 take indices of 32 bits only
     a, b = np.triu_indices(n_labels, 1)
@@ -138,7 +138,7 @@ def strongest_pairs(fractions, n_edges):
         The edges, sorted; of equal ones the first.
     """
     a, b = np.triu_indices(len(fractions), 1)
-    # rounding does not decide between pairs that are alike, as those of labels that never occur
+    # rounding must not decide between equal pairs, such as those of labels that never occur
     information = mutual_information(fractions)[a, b].round(12)
     best = np.sort(np.argsort(-information, kind="stable")[:n_edges])
     return np.stack([a[best], b[best]], axis=1).astype(np.int32)
@@ -231,7 +231,7 @@ class Hierarchy:
 
 
 def reachable(graph):
-    """Return what can be reached from each node of a graph, itself included.
+    """Return the nodes that can be reached from each node of a graph, itself included.
 
     Parameters
     ----------

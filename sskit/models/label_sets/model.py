@@ -34,7 +34,7 @@ STATES = 4
 
 
 class LabelSetModel:
-    """A set of labels for every row of a matrix; a subclass has which sets there are.
+    """A set of labels for every row of a matrix; a subclass defines which sets are allowed.
 
     It has ``make_oracle()``, which returns a new oracle of them, and ``make_slack(cost)``, which
     for losses (L,) of wrong labels returns an oracle with candidates for slack rescaling, or None.
@@ -53,7 +53,7 @@ class LabelSetModel:
     layout : WeightLayout
         Places of the weights.
     domain : dict
-        What decides which sets there are, by its public name.
+        What determines the allowed sets, by its public name.
     costly : bool
         Whether the oracle takes far longer than the scores of a row.
     tight : bool or None
@@ -71,7 +71,7 @@ class LabelSetModel:
             shapes["pairwise"] = (len(ends),)
         self.n_labels = n_labels
         self.ends = ends
-        # compiled code takes the address of the first one
+        # a spare row: compiled code takes the address of the first edge
         self.spare_ends = np.concatenate([ends, np.zeros((1, 2), dtype=np.int32)])
         self.intercept = intercept
         self.layout = WeightLayout(**shapes)
@@ -84,7 +84,7 @@ class LabelSetModel:
         X : ndarray or CSR matrix of shape (n, p)
             Features.
         truths : ndarray of shape (n, L), uint8
-            The true sets, 0 or 1; what is learnt are those of `learnt`.
+            The true sets, 0 or 1; `learnt` maps them to the sets that are learnt.
         cost : ndarray of shape (L,), float64
             Loss of a wrong label, not negative.
         block_weight : ndarray of shape (n,)
@@ -112,11 +112,11 @@ class LabelSetModel:
         )
 
     def learnt(self, sets):
-        """Return the sets that are learnt of given ones, (n, L) uint8: themselves."""
+        """Return the sets that are learnt in place of true ones, (n, L) uint8; here the same."""
         return sets
 
     def implied(self, known):
-        """Return what follows from known labels, themselves included.
+        """Return known labels completed by those that follow from them.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class LabelSetModel:
         Raises
         ------
         ValueError
-            Naming the first row whose known labels are in no set that there is.
+            Naming the first row whose known labels are in no allowed set.
         """
         return known
 
@@ -199,7 +199,7 @@ class PairwiseModel(LabelSetModel):
         return ORACLES[self.inference]()
 
     def make_slack(self, cost):
-        """Return what finds sets for slack rescaling, unless they are relaxed, or too many."""
+        """Return an oracle of candidates for slack rescaling, or None."""
         slack = None
         if self.inference in ("independent", "tree"):
             slack = counted_slack(cost)
@@ -207,7 +207,7 @@ class PairwiseModel(LabelSetModel):
         return EnumeratedSlack(cost) if slack is None and few and self.inference != "lp" else slack
 
     def gains(self, scores, sets, pairs):
-        """Return what each label gains, given the other labels of the sets.
+        """Return the gain in score of each label, given the other labels of the sets.
 
         Parameters
         ----------
@@ -262,12 +262,12 @@ class HierarchyModel(LabelSetModel):
         return closed_sets(self.hierarchy.edges, self.hierarchy.parents)
 
     def make_slack(self, cost):
-        """Return what finds sets for slack rescaling, if no label has several parents."""
+        """Return an oracle of candidates for slack rescaling; None with several parents."""
         parents = self.hierarchy.parents
         return None if parents is None else counted_slack(cost, parents)
 
     def implied(self, known):
-        """Return what follows from known labels, see `LabelSetModel.implied`.
+        """Return known labels completed by those that follow, see `LabelSetModel.implied`.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class HierarchyModel(LabelSetModel):
         return np.where(order.closed(has), 1, np.where(lacks, 0, -1)).astype(np.int8)
 
     def gains(self, scores, sets, pairs):
-        """Return what each label gains, with what else must come or go with it.
+        """Return the gain in score of each label, with those that must be added or dropped with it.
 
         Parameters
         ----------

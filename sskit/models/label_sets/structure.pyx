@@ -16,7 +16,8 @@ from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, write
 
 # Rounding may let single labels go back and forth between sets that are equally good.
 cdef Py_ssize_t MAX_SWEEPS = 1000
-# From this fraction of the labels on one run through the features for all is the faster.
+# If at least this fraction of the labels changes, one pass over the features for all labels is
+# faster.
 cdef Py_ssize_t FEW = 8
 
 
@@ -36,7 +37,7 @@ cdef class LabelSetStructure(Structure):
     ends : ndarray of shape (n_edges + 1, 2), int32
         The two labels of each edge, and a spare row.
     domain : dict
-        What decides which sets there are, for the fingerprint.
+        What determines the allowed sets, for the fingerprint.
     costly : bool
         Whether the oracle takes far longer than the scores.
     slack : LabelSetOracle, default=None
@@ -153,8 +154,8 @@ cdef class LabelSetStructure(Structure):
     def best_sets(self, const double[:, ::1] scores, pairs, const signed char[:, ::1] fixed=None):
         """Return the set with the highest score for each row.
 
-        What a relaxation leaves undecided is rounded up; then, where there are pairs, single labels
-        are added and dropped until none gains anything, and one that gains nothing is dropped.
+        Labels that a relaxation leaves undecided are rounded up. If there are pairs, single labels
+        are then added and dropped until none gains anything; a label without gain is dropped.
 
         Parameters
         ----------
@@ -163,7 +164,7 @@ cdef class LabelSetStructure(Structure):
         pairs : ndarray of shape (n_edges,)
             Scores of the edges.
         fixed : ndarray of shape (n, n_labels), int8, default=None
-            1 for labels that are there, 0 for those that are not, -1 for what is to be found.
+            1 for labels in the set, 0 for labels that are not, -1 for those to be found.
 
         Returns
         -------
@@ -195,7 +196,7 @@ cdef class LabelSetStructure(Structure):
 cdef void condition(
     const SetScores* s, const signed char* fixed, double* label, double* pair
 ) noexcept nogil:
-    """Put what fixed labels add to others into their scores, and let them be as they are."""
+    """Add the pair scores of fixed labels to the other labels, and fix them by their own scores."""
     cdef Py_ssize_t e, j
     cdef int32_t u, v
     for e in range(s.n_edges):

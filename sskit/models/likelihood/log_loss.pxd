@@ -15,9 +15,9 @@ cdef class LogLoss(Task):
     """The mean of -log p(y_i | x_i) and its gradient, by one worker or more.
 
     Blocks are taken in portions whose statistics fit into a fast cache. In the first of two phases
-    workers write what the statistics of a block are expected to be, less those of the truth; in
-    the second they add these to the gradient, each for features of its own: no two write to one
-    number, and the numbers do not depend on how many workers there are.
+    workers write the expected statistics of a block minus those of the truth; in the second they
+    add these to the gradient, each for features of its own: no two workers write to one number, and
+    the result does not depend on the number of workers.
     """
 
     cdef readonly StructuredProblem problem

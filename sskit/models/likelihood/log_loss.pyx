@@ -1,4 +1,11 @@
-"""The mean negative log-likelihood of a problem, and its gradient (see the .pxd)."""
+"""The mean negative log-likelihood of a problem, and its gradient (see the .pxd).
+
+    loss        f(w) = sum_i c_i (log Z_i - <theta_i, m_i(y_i)>),  theta_i = B_i^T w,
+                log Z_i = log sum_y exp <theta_i, m_i(y)>
+    gradient    sum_i c_i B_i (E[m_i(y)] - m_i(y_i)),  the expectation over p(y) = exp(..) / Z_i
+
+The solver adds lam / 2 ||w||^2 (`solvers/quasi_newton`).
+"""
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -53,7 +60,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         n_jobs : int, default=None
             Number of workers, as in scikit-learn.
         stop : Stop, default=None
-            Whether to leave out the rest of a pass; None never does.
+            Tells when to end a pass early; None: never.
 
         Returns
         -------
@@ -63,7 +70,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         return LogLoss(self, n_workers, Stop() if stop is None else stop)
 
     def fingerprint(self):
-        """Return by what the same model and data are known again."""
+        """Return the `Fingerprint`, the same for problems of the same model and data."""
         found = StructuredProblem.fingerprint(self)
         return type(found)(found.whole | {"the surrogate": "log"}, found.blocks)
 
@@ -84,7 +91,7 @@ cdef class LogLoss(Task):
     n_workers : int
         Number of threads, that of the caller included.
     stop : Stop
-        Whether to leave out the rest of a pass.
+        Tells when to end a pass early.
     room : int
         Numbers of the statistics of a portion, for each worker.
     """
@@ -158,7 +165,7 @@ cdef class LogLoss(Task):
         w : ndarray of shape (n_weights + LANES,)
             Padded weights.
         gradient : ndarray of shape (n_weights + LANES,)
-            What the gradient is added to.
+            The gradient is added to it.
 
         Returns
         -------
@@ -168,7 +175,7 @@ cdef class LogLoss(Task):
         Raises
         ------
         CutShort
-            If a stop was due before the end.
+            If the fit is to stop before the end.
         """
         cdef Py_ssize_t k, n_parts = len(self.node_bound) - 1
         self.problem.check_weights(w.shape[0], "w")
@@ -216,7 +223,7 @@ cdef class LogLoss(Task):
                 return True
         return False
 
-    # the statistics of a block: what they are expected to be, less those of the truth
+    # the statistics of a block: E[m(y)] - m(truth), the gradient of log Z - score by theta
     cdef int expect(
         self, Py_ssize_t i, Py_ssize_t worker, FeatureMap map, Structure structure
     ) except -1 nogil:
@@ -231,6 +238,7 @@ cdef class LogLoss(Task):
         if not b.n:
             return 0
         map.own_scores(i, self.w, theta)
+        # own = E[m(y)] - m(truth), loss = log Z - theta @ m(truth)
         self.loss[i] = structure.marginals(&b, own + map.node_base, own)
         if self.loss[i] == -INFINITY:
             self.loss[i] = INFINITY
@@ -251,6 +259,7 @@ cdef class LogLoss(Task):
         cdef Py_ssize_t e, j, c, first = map.first_row(i), count = map.count(i)
         cdef Py_ssize_t n_rows = 1, columns = map.edge_columns, stride = map.edge_stride
         cdef Py_ssize_t low = self.edge_bound[part], high = self.edge_bound[part + 1]
+        # gradient += c_i B_i own
         add_feature_range(
             &map.rows, first, count, step, own + map.node_base, map.n_columns,
             self.node_bound[part], self.node_bound[part + 1], out

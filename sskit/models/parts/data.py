@@ -9,7 +9,7 @@ LARGEST_MEAN = 1e15
 
 
 def spring_means(places, parents, n_types, weight, random_state):
-    """Return where springs rest: the centres of clusters of the true displacements.
+    """Return the rest positions of springs: centres of clusters of the true displacements.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def spring_means(places, parents, n_types, weight, random_state):
     weight : ndarray of shape (n,) or None
         Weights of the samples; those of weight zero have no effect.
     random_state : RandomState
-        Where the clustering begins.
+        Source of the first centres.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def spring_unit(square):
 
 
 def check_means(means, parents):
-    """Return where springs rest as users give it, checked.
+    """Return rest positions from users, checked.
 
     Parameters
     ----------

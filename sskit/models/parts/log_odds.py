@@ -6,17 +6,17 @@ import numpy as np
 
 # With less than so many true scores in a bin, as of few samples, there are fewer bins.
 N_BINS, LEAST_BINS, TRUE_IN_BIN = 12, 3, 7
-# Least fraction of the true places whose score is thought to be below all that were seen.
+# Least fraction of the true places that is assumed to have a score below all observed ones.
 UNSEEN = 0.01
 # By how much rounded sums of weights may miss a quantile.
 ROUNDING = 1e-9
 
 
 class TrueScores(NamedTuple):
-    """Scores at true places, by which those anywhere are counted: in one piece, or part by part.
+    """Scores at true places; the scores of whole maps are counted in bins between them.
 
     Bins hold equal fractions of the scores at true places, and there is one below. The log of the
-    ratio of the frequencies never falls: isotonic regression takes out what is noise.
+    ratio of the frequencies never falls: isotonic regression removes noise.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class TrueScores(NamedTuple):
         return found
 
     def count(self, maps, weight):
-        """Return what lies in the bins anywhere in maps: sums, of which those of parts add up.
+        """Return counts of the scores of whole maps in the bins; those of parts of the data add up.
 
         Parameters
         ----------

@@ -102,7 +102,7 @@ class PoseModel:
         return np.concatenate([cells, types], axis=1).astype(np.int32)
 
     def displaced(self, places):
-        """Return by how much parts are away from where springs rest.
+        """Return the displacements of parts from the rest positions of their springs.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class PoseModel:
         return (places - places[:, self.parents])[:, :, None] - self.means
 
     def _best(self, scores):
-        """Return the types that score most, of those that there are, (n, n_parts)."""
+        """Return the types with the highest scores among those of each part, (n, n_parts)."""
         scores[:, np.arange(scores.shape[2]) >= self.types_of[:, None]] = -np.inf
         types = scores.argmax(axis=2).astype(np.int32)
         types[:, self.parents < 0] = 0

@@ -56,7 +56,7 @@ cdef class PartsStructure(Structure):
         Unit of the displacements in the features, in cells.
     """
 
-    cdef readonly tuple maps                 # which pointers go to
+    cdef readonly tuple maps                 # keeps the memory of `map_of` alive
     cdef Py_ssize_t n_parts, n_types
     cdef double unit, cutoff
     cdef bint truncated
@@ -219,6 +219,6 @@ cdef class PartsStructure(Structure):
         }
 
     def digests(self):
-        """Return what distinguishes samples besides their truth."""
+        """Return {public name: digests (n_blocks,)} of the score maps."""
         scale = np.array(self.scale)
         return {"X": sample_digests(self.maps, "X"), "the unit of the loss of y": scale}

@@ -7,8 +7,8 @@ from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.rankings.swapped_pairs cimport SwappedPairs
 
-# Sets of so few rows are sorted as fast as they are scored; of pairs passes in random order,
-# without steps between stored planes, take half the time.
+# Sets of so few rows are sorted as fast as they are scored. For sets of two rows, passes in random
+# order without steps between stored planes take half the time.
 cdef enum:
     FEW_ROWS = 8
 
@@ -29,7 +29,7 @@ cdef class RankingStructure(Structure):
     cdef FeatureMap map
     cdef const int32_t[::1] grades
     cdef SwappedPairs pairs
-    cdef double fraction                        # of the pairs that best found wrong
+    cdef double fraction                        # of the pairs in the wrong order, from `best`
 
     def __cinit__(self, FeatureMap map, grades):
         self.map, self.grades, self.costly = map, grades, map.longest > FEW_ROWS
@@ -51,7 +51,7 @@ cdef class RankingStructure(Structure):
         return 0
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
-        # of what best has just found; with many grades it does not follow from the code
+        # of the code that `best` has just written; with many grades the code does not determine it
         return self.fraction
 
     cdef Py_ssize_t plane(

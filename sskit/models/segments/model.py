@@ -11,7 +11,7 @@ from sskit.models.structure import NodeLoss, StructuredProblem
 
 
 class SegmentLayout(WeightLayout):
-    """The weights of segments; those of a token's features are neighbours, whatever it is in.
+    """Layout of the weights of segments: all weights of a feature of tokens are neighbours.
 
     Parameters
     ----------
@@ -91,18 +91,17 @@ class SegmentModel:
         codes : ndarray of shape (n_tokens,), int32
             True segments: 2 k + 1 at the first token of one of state k, 2 k at its others.
         costs : ndarray of shape (n_tokens,)
-            What a wrong token costs; or, with `false_cost`, at the first token of a true segment
-            what it costs to miss it.
+            Cost of a wrong token; or, with `false_cost`, at the first token of a true segment the
+            cost of missing it.
         block_weight : ndarray of shape (n,)
             Weights of the sequences, summing to one.
         false_cost : ndarray of shape (K,), default=None
-            What a segment costs that is not true; None for a loss by tokens.
+            Cost of a predicted segment that is not true; None for a loss by tokens.
         whole : ndarray of shape (n_values,), default=None
             Features of whole segments as `SegmentStructure` takes them, as many as the model has.
         table : ndarray of shape (K, K), default=None
-            Factors of the costs of tokens by true and predicted state, and 1 for those of the right
-            state that begin a segment where they should not, or do not where they should. None: 1
-            for all that are wrong.
+            Factors of the costs of tokens by true and predicted state. The factor is 1 if the state
+            is right, but a segment wrongly begins there or does not. None: 1 for all wrong tokens.
 
         Returns
         -------
@@ -121,7 +120,7 @@ class SegmentModel:
         return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
 
     def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
-        """Bind sequences to the weights that are to cut them, which are not checked.
+        """Bind sequences to the weights that segment them, which are not checked.
 
         Parameters
         ----------
@@ -130,7 +129,7 @@ class SegmentModel:
         blocks : dict of ndarray
             Weights by the names of the layout; those of features that do not occur are not read.
         limits : ndarray of shape (K,)
-            Length of the longest segment of each state, here: as long as that, or less.
+            Length of the longest segment of each state; at most those of training.
         whole : ndarray of shape (n_values,), default=None
             Features of whole segments, as `SegmentStructure` takes them.
         possible : ndarray of shape (n_tokens, K), bool, default=None
@@ -160,6 +159,6 @@ class SegmentModel:
 
 
 def segment_map(rows, offsets, n_states, n_columns, n_table):
-    """Return the feature map of segments, with so many weights of tokens and of no feature."""
+    """Return the feature map of segments."""
     offsets, head = np.ascontiguousarray(offsets, dtype=np.int64), (n_states, n_states)
     return FeatureMap(rows, offsets, n_columns, head=head, tail=(1, n_table - n_states**2))

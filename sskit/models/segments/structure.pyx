@@ -25,7 +25,7 @@ cdef class SegmentStructure(Structure):
     of a state whose limit is one have neither weights of lengths nor of first and last tokens,
     which would be those of the token and of the state again.
 
-    Potentials of -inf in the first K columns say in which states a token cannot be.
+    Potentials of -inf in the first K columns forbid states of tokens.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ cdef class SegmentStructure(Structure):
     has_lengths : bool
         Whether lengths have weights.
     false_cost : ndarray of shape (K,), float64, default=None
-        What a segment costs that is not true, and then the cost of a loss at the first token of a
-        true one is that of missing it; None: the loss is one of tokens.
+        Cost of a predicted segment that is not true; the cost of a `NodeLoss` at the first token of
+        a true segment is then that of missing it. None: the loss is by tokens.
     whole : ndarray of shape (n_values,), float64, default=None
         Features of whole segments, block after block, those of T tokens as (T, min(M, T), q): by
         the first token of a segment and its length less one. Entries of segments that would end
@@ -109,7 +109,7 @@ cdef class SegmentStructure(Structure):
         cdef Py_ssize_t most = min(self.max_length, b.n)
         return &self.whole[self.places[b.i] + (t * most + d) * self.n_whole]
 
-    # take the potentials of a block; those of its tokens are not yet added up
+    # copies the potentials of a block; those of its tokens are not yet running sums
     cdef void take_potentials(self, const Block* b) noexcept nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, k, t, d, e
         cdef const double* lengths = b.theta + self.map.tail_base
@@ -128,7 +128,7 @@ cdef class SegmentStructure(Structure):
         if self.n_whole or self.forbids:
             self.take_whole(b)
 
-    # the scores of features of whole segments, and what is forbidden
+    # the scores of features of whole segments, -inf where a segment is forbidden
     cdef void take_whole(self, const Block* b) noexcept nogil:
         cdef Py_ssize_t n_states = self.n_states, stride = self.stride, q = self.n_whole, t, d, k, f
         cdef Py_ssize_t most = min(self.max_length, b.n)
@@ -145,25 +145,25 @@ cdef class SegmentStructure(Structure):
                     total = 0.0
                     for f in range(q):
                         total += row[f] * weights[k * q + f]
-                    # one that is longer by a token has all that this one has
+                    # a forbidden token forbids all longer segments too
                     if self.inside[(t + d) * stride + k] == -INFINITY or (
                         d and out[k - stride] == -INFINITY
                     ):
                         total = -INFINITY
                     out[k] = total
-        # sums that run over tokens stay finite
+        # running sums over tokens stay finite
         for k in range(b.n * stride if self.forbids else 0):
             if self.inside[k] == -INFINITY:
                 self.inside[k] = 0.0
 
-    # what it costs to give tokens other codes, but for a constant
+    # adds the costs of wrong codes of tokens, up to a constant
     cdef void add_tokens(self, const Block* b, NodeLoss loss, double weight) noexcept nogil:
         cdef Py_ssize_t t, k, e, truth
         cdef double amount
         for t in range(b.n):
             truth, e = loss.truth[b.first + t], t * self.stride
             if loss.is_bonus:
-                # a loss on all but one is, up to a constant, a bonus taken from that one
+                # up to a constant, a loss of all codes but one is a negative one of that code
                 e += truth >> 1
                 amount = weight * loss.cost[b.first + t]
                 if truth & 1:
@@ -177,7 +177,7 @@ cdef class SegmentStructure(Structure):
                 self.inside[e + k] += amount
                 self.opening[e + k] += weight * loss.at(b.first + t, 2 * k + 1) - amount
 
-    # what it costs to have segments that are not true, and to miss true ones, likewise
+    # likewise adds the costs of segments that are not true, and of true ones that are missed
     cdef void add_segments(self, const Block* b, NodeLoss loss, double weight) noexcept nogil:
         cdef Py_ssize_t t, k, s = 0
         cdef const int32_t* truth = &loss.truth[b.first]
@@ -233,7 +233,7 @@ cdef class SegmentStructure(Structure):
         return 0
 
     def prepare_k_best(self, Py_ssize_t k):
-        """Return k, or fewer if the longest sequence has not as many segmentations."""
+        """Return k, or the number of segmentations of the longest sequence if that is smaller."""
         longest = min(self.max_code_length, int(k).bit_length())
         return min(k, (2 * int(self.n_states)) ** longest)
 
@@ -338,7 +338,7 @@ cdef class SegmentStructure(Structure):
                 total -= self.false_cost[code[s] >> 1] + loss.cost[b.first + s]
         return max(total, 0.0)
 
-    # what one labelling counts and the other does not, times sign; returns the number of entries
+    # the statistics of one labelling that the other lacks, times sign; returns their number
     cdef Py_ssize_t count_apart(
         self, const Block* b, const int32_t* code, const int32_t* other, double sign,
         int32_t* index, double* value
@@ -366,7 +366,8 @@ cdef class SegmentStructure(Structure):
             while e + 1 < b.n and not code[e + 1] & 1:
                 e += 1
                 differs = differs or code[e] != other[e]
-            # the segment t .. e is in the other too if that has the same codes and ends here
+            # the other labelling has the segment t .. e too if it has the same codes, and ends it
+            # here
             if not differs and (e + 1 == b.n or other[e + 1] & 1):
                 continue
             if self.limits[k] > 1 and self.has_ends:
@@ -390,7 +391,7 @@ cdef class SegmentStructure(Structure):
         return n + self.count_apart(b, code, truth, -1.0, index + n, value + n)
 
     def digest(self):
-        """Return what distinguishes structures, by its public name."""
+        """Return {public name: value} of what distinguishes this structure from others."""
         return {
             "the model": "segments",
             "the number of labels": self.n_states,
@@ -400,7 +401,7 @@ cdef class SegmentStructure(Structure):
         }
 
     def digests(self):
-        """Return what distinguishes the features of whole segments."""
+        """Return {public name: digests (n_blocks,)} of the features of whole segments."""
         return {"segment_features": value_digests(self.whole, self.places)} if self.n_whole else {}
 
 

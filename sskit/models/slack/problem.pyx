@@ -15,12 +15,12 @@ from sskit.core.problem cimport Problem, SlackGoal
 from sskit.core.vectors cimport priority_queue
 from sskit.models.structure cimport StructuredProblem
 
-# Numbers that are closer than this, relatively, are equal: rounding.
+# Numbers with a smaller relative difference count as equal: it is rounding.
 cdef double ROUNDING = 1e-12
-# Slopes that are closer than this, relatively, are equal, and an interval of lam between such is
+# Slopes with a smaller relative difference count as equal, and an interval of lam between them as
 # empty.
 cdef double EQUAL = 1e-9
-# While an end of the interval is not known, lam changes by this factor ..
+# While an end of the interval is unknown, lam changes by this factor ..
 cdef double STRIDE = 8.0
 # .. and no further than from one of these to the other.
 cdef double LEAST = 1e-15
@@ -31,8 +31,8 @@ cdef enum:
     EXACT
     ANGULAR
 
-# The labels with lower <= g / h < upper, and a number that no product of theirs is above: the
-# largest bound comes first.
+# A cone: the labels with lower <= g / h < upper, and an upper bound of their products g h. The
+# queue returns the largest bound first.
 ctypedef pair[double, pair[double, double]] Cone
 
 cdef Py_ssize_t BITS = sizeof(double) // sizeof(int32_t)   # code of a loss
@@ -53,9 +53,9 @@ cdef class SlackProblem(StructuredProblem):
     For labels that count g h <= (h + lam g)^2 / (4 lam), so every query bounds Phi from above:
     with the largest K, or, where argmax misses it and bounds it, with that upper bound of K.
 
-    The last answer of argmax for a block is held, and is where its next search begins; forks hold
-    it, and the memory of it. Where a search may miss the maximum, its bound of the product says
-    by how much (`excess`).
+    The last answer of argmax for a block is held, and its next search begins there; forks share
+    these answers and their memory. If a search may miss the maximum, `excess` is the difference of
+    its upper bound and its answer.
 
     Invariants during a search: `best` = best_g * best_h is Phi of best_code, which the plane
     store keeps (once for us); best <= max Phi <= bound.
@@ -67,12 +67,12 @@ cdef class SlackProblem(StructuredProblem):
     name : {"exact", "angular", "bisecting"}
         The search that finds the answers of argmax; all but the last need candidates.
     tol : float
-        A label is good enough if no other one can be better by a larger fraction; 0 makes the
-        search by angles exact, and nothing to the exact one.
+        A search ends if no label can be better than its answer by a larger fraction; with 0 the
+        search by angles is exact. No effect on the exact search.
     max_queries : int
-        Largest number of questions of a search.
+        Largest number of queries of a search.
     other : SlackProblem, default=None
-        That of which this is a fork: what its blocks hold is shared.
+        The problem of which this is a fork: held answers are shared.
     """
 
     cdef readonly tuple settings          # name, tol and max_queries of the search
@@ -90,7 +90,7 @@ cdef class SlackProblem(StructuredProblem):
     cdef Py_ssize_t n_asked
     cdef readonly double best, bound
     cdef double best_h, best_g
-    cdef double h                         # of the label met last, in `code`
+    cdef double h                         # of the last label found, in `code`
     cdef double g
     cdef priority_queue[Cone] cones
     cdef int32_t[::1] code, best_code
@@ -151,8 +151,8 @@ cdef class SlackProblem(StructuredProblem):
             or self.n_asked >= self.max_queries
         )
 
-    # h / g of the best, where a search that was right last time begins; else one. Unless its margin
-    # is nothing but rounding: bounds by such a lam are useless
+    # the first lam: h / g of the held answer, unless there is none or its h is a rounding error,
+    # for which bounds would be useless; then 1
     cdef double first_weight(self) noexcept nogil:
         if self.best > 0.0 and self.best_h > ROUNDING * self.offset:
             return self.best_h / self.best_g
@@ -203,7 +203,7 @@ cdef class SlackProblem(StructuredProblem):
         if not value * value > 4.0 * lam * self.best * (1.0 + ROUNDING):
             return 0
         if self.best == 0.0:
-            return 0    # what was found lies on an axis, but for rounding
+            return 0    # up to rounding the label found lies on an axis
         root = sqrt(value * value - 4.0 * lam * self.best)
         # Slopes at the crossings; the flat one is the inverse of the steep one in units of 1 / lam.
         # value - root would be nothing but rounding where lam is far off.
@@ -252,7 +252,7 @@ cdef class SlackProblem(StructuredProblem):
                 high, high_h, high_g = lam, self.h, self.g
             if low_h == high_h and low_g == high_g:
                 return 0
-            # fewer lam to go on from, by what this query found
+            # the query narrows the interval of lam
             value = self.h + lam * self.g
             root = sqrt(max(value * value - 4.0 * lam * self.best, 0.0))
             least_h = max(least_h, 0.5 * (value - root))
@@ -274,7 +274,7 @@ cdef class SlackProblem(StructuredProblem):
                 if not low < lam < high:
                     return 0    # the two are equally good at an end of the interval
             elif again and self.h > 0.0 < self.g and low < self.h / self.g < high:
-                lam = self.h / self.g    # if it is the answer there too, it is proven best
+                lam = self.h / self.g    # if the same label is the answer there, it is proven best
             elif most == INFINITY:
                 lam = least * STRIDE
             elif least == 0.0:
@@ -324,7 +324,7 @@ cdef class SlackProblem(StructuredProblem):
             value[e] *= loss
         return n if loss > 0.0 else 0
 
-    # behind a labelling the bits of any number
+    # the labelling must be one, and any bits may follow it
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return StructuredProblem.code_length(self, i) + BITS
 
@@ -350,7 +350,7 @@ cdef class SlackProblem(StructuredProblem):
         return other
 
     def n_queries(self, n_calls):
-        """Return how often the oracle behind the searches was called, by all forks."""
+        """Return how often the searches of all forks have called the oracle."""
         return int(np.sum(self.counters))
 
     def fingerprint(self):
@@ -359,7 +359,7 @@ cdef class SlackProblem(StructuredProblem):
         return Fingerprint(inner.whole | {"rescaling": "slack"}, inner.blocks)
 
     def oracle_pool(self, n_jobs):
-        """Return None: what the pool of the other problem finds ahead are other maxima."""
+        """Return None: the pool of the other problem computes maxima of margin rescaling."""
 
     def decomposition(self):
         """Return None: products are no sums over factors."""

@@ -29,8 +29,8 @@ class CheckedStructure:
     n_weights : int or None
         Length of the joint features; None means that of the first sample's.
     full : list of length n, default=None
-        Full labellings that agree with the true ones, where these are parts of labellings; None
-        where they are whole.
+        Full labellings that agree with the true ones, if these are only parts of labellings; None
+        if they are complete.
     """
 
     def __init__(self, model, X, Y, n_weights=None, full=None):
@@ -62,7 +62,7 @@ class CheckedStructure:
     def truth(self, i):
         """Return (index, value) of the joint feature of the true labelling, and its key.
 
-        Where only a part of it is known it is the completion that training begins with.
+        If only a part of it is known, it is the first completion.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class CheckedStructure:
         return index, value, self.key(i, self.full[i])
 
     def agrees(self, i, y):
-        """Raise ValueError unless a full labelling agrees with what is known of sample i."""
+        """Raise ValueError unless a full labelling agrees with the known part of sample i."""
         loss = self.loss(i, y)
         if loss != 0.0:
             raise ValueError(
@@ -135,7 +135,7 @@ class CheckedStructure:
         return self._ask(i, "argmax", self.X[i], w)
 
     def key(self, i, y):
-        """Return what distinguishes labellings of one sample.
+        """Return a key that is equal for equal labellings of one sample.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class CheckedStructure:
 
 
 def ask(model, name, sample, *args):
-    """Call a method of a user's; an exception of it gets the name of the sample.
+    """Call a method of a user's structure; its exceptions get the name of the sample.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def ask(model, name, sample, *args):
     name : str
         Of the method.
     sample : str
-        What the call is about, for the note.
+        Description of the sample, for the note.
     *args : object
         Arguments of the method.
 
@@ -189,7 +189,7 @@ def ask(model, name, sample, *args):
         return getattr(model, name)(*args)
     except Exception as error:
         note = f"raised by {name} of {type(model).__name__} for {sample}"
-        if name in ("joint_feature", "loss"):  # often the fault of the argmax that made it
+        if name in ("joint_feature", "loss"):  # often argmax has returned a wrong labelling
             note += f" and the labelling {args[-1]!r:.80}"
         if not hasattr(error, "add_note"):  # Python < 3.11
             raise RuntimeError(note) from error
@@ -200,7 +200,7 @@ def ask(model, name, sample, *args):
 def checked_loss(loss, sample):
     """Return a loss as a float; raise ValueError unless it is finite and not negative."""
     try:
-        # what is masked would be NaN, with a warning
+        # a masked entry would become NaN, with a warning
         if np.ndim(loss) or isinstance(loss, (str, bytes, complex)) or loss is np.ma.masked:
             raise TypeError
         value = float(loss)
@@ -227,7 +227,7 @@ def label_key(y):
         lists and tuples item by item; anything else as it is pickled.
     """
     if isinstance(y, np.ndarray) and not y.dtype.hasobject:
-        # of plain values, which are saved without pickle
+        # plain values, which are saved without pickle
         kind = y.dtype.str if y.dtype.names is None else str(y.dtype)
         return "ndarray", kind, y.shape, y.tobytes()
     if isinstance(y, (list, tuple)):

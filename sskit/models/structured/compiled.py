@@ -46,10 +46,7 @@ class CompiledModel(PublicMixin, BaseEstimator):
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from sskit import StructSVMClassifier, StructuredSVM
-    >>> from sskit.models import CompiledModel
-    >>> from sskit.models.feature_map import FeatureMap
-    >>> from sskit.models.features import FeatureRows
-    >>> from sskit.models.structure import StateStructure
+    >>> from sskit.models import CompiledModel, FeatureMap, FeatureRows, StateStructure
     >>> class ThreeClasses(CompiledModel):
     ...     def feature_map(self, X):
     ...         return FeatureMap(FeatureRows(np.array(X)), np.arange(len(X) + 1), 3)
@@ -188,12 +185,12 @@ class CompiledModel(PublicMixin, BaseEstimator):
 
 
 class CompiledStructure:
-    """A user's compiled structure, made ready to be bound to samples.
+    """Binds a user's compiled structure to samples, in training and in prediction.
 
     Parameters
     ----------
     model : CompiledModel
-        Says what the structure is, and what it is bound to.
+        Defines the structure, and the feature map of inputs.
     """
 
     def __init__(self, model):
@@ -232,7 +229,7 @@ class CompiledStructure:
         return states.astype(np.int32)
 
     def costs(self, states, i):
-        """Return the costs at the nodes of sample i, none where nothing is known."""
+        """Return the costs at the nodes of sample i, 0 where the state is unknown."""
         costs = np.asarray(self.model.costs(states), dtype=np.float64)
         if costs.shape != states.shape or not (np.isfinite(costs) & (costs >= 0)).all():
             raise ValueError(
@@ -260,7 +257,7 @@ class CompiledStructure:
         layout : WeightLayout
             Places of the weights.
         hidden : HiddenStates or None
-            Completes states that are not known.
+            Completes unknown states.
 
         Raises
         ------
@@ -295,7 +292,7 @@ class CompiledStructure:
         return problem, layout, hidden
 
     def decoder(self, X, w, n_jobs=None):
-        """Return what labels inputs, and where their nodes begin.
+        """Return a `Decoder` of inputs, and the offsets of their nodes.
 
         Parameters
         ----------
@@ -309,7 +306,7 @@ class CompiledStructure:
         Returns
         -------
         decoder : Decoder
-            Gives states.
+            Its states are those of all nodes, one input after the other.
         offsets : ndarray of shape (n + 1,)
             Of the nodes.
         """
@@ -344,7 +341,7 @@ class CompiledStructure:
 
 
 class HiddenStates:
-    """Completes the states that are not known.
+    """Completes unknown states.
 
     Parameters
     ----------
@@ -364,7 +361,7 @@ class HiddenStates:
         )
 
     def complete(self, w, n_jobs=None):
-        """Return the best states under weights among those that agree with what is known.
+        """Return the best states under weights among those that agree with the known ones.
 
         Parameters
         ----------

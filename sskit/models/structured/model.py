@@ -55,7 +55,7 @@ class StructuredModel(PublicMixin, BaseEstimator):
       among those that agree with y, whose loss must be zero;
     - ``start(X, Y, random_state)``, if there is a better start than ``complete`` at w = 0: a list
       of full labellings, made from the lists of all samples with a
-      :class:`numpy.random.RandomState`. It is asked anew for each of the `n_init` starts;
+      :class:`numpy.random.RandomState`. It is called for each of the `n_init` starts;
     - ``observed(full)``, if predictions are to be of the kind of y: the known part. Without it they
       are full labellings.
 

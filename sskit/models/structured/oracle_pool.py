@@ -33,8 +33,9 @@ def uses_processes(prefer):
 class OraclePool:
     """Calls a structure, in several processes, for samples that a solver will need next.
 
-    What the processes find waits here until the solver needs it. Where the structure raised an
-    error they find nothing: the solver calls it here, and raises the error as without processes.
+    Answers of the processes are kept until the solver needs them. If the structure raises an error,
+    there is no answer: the solver then calls the structure itself, and the error is the same as
+    without processes.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class OraclePool:
 
 
 def find_answers(answers, w):
-    """Return the answers of a structure by number of sample, but for those where it fails.
+    """Return the answers of a structure by number of sample, without those that raise errors.
 
     Parameters
     ----------
@@ -142,8 +143,8 @@ def call(leader, function, *arguments):
     Parameters
     ----------
     leader : int
-        Number of that process. A terminal sends Ctrl-C to all of them, but what it means is for
-        the leader to say: a worker that broke off would break off the fit.
+        Number of that process. A terminal sends Ctrl-C to all of them, and only the leader handles
+        it: a worker that ended would end the fit.
     function : callable
         What to call.
     *arguments : object

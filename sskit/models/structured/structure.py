@@ -16,7 +16,7 @@ METHODS = ("joint_feature", "loss", "argmax")
 
 
 class BoundStructure:
-    """A user's structure, made ready to be bound to samples.
+    """Binds a user's structure to samples, in training and in prediction.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class BoundStructure:
         X : list of length n
             Inputs.
         Y : list of length n
-            True labellings, or what is known of them.
+            True labellings, or their known parts.
         block_weight : ndarray of shape (n,)
             Weights of the samples, summing to one.
         full : list of length n, default=None
-            Likewise, the completions to begin with.
+            The first completions.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class BoundStructure:
         return [*chain.from_iterable(run_parts(ask_some, parts, self.model, self.parallel))]
 
     def complete(self, X, Y, w, n_jobs=None):
-        """Return the best full labelling of each sample that agrees with what is known.
+        """Return the best full labelling of each sample that agrees with its known part.
 
         Parameters
         ----------
@@ -154,10 +154,10 @@ class BoundStructure:
         return self._ask_all("complete", "sample {}", (X, Y), w, n_jobs)
 
     def starts(self, X, Y, random_state, n_jobs=None):
-        """Yield full labellings to begin with, without end.
+        """Yield first full labellings, without end.
 
-        They are what ``start`` of the structure returns each time that it is asked; without that
-        method, the completions at w = 0, and then at weights that are drawn at random.
+        They are the results of ``start`` of the structure; without that method, the completions at
+        w = 0, and then at random weights.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class BoundStructure:
         Y : list of length n
             What is known of the labellings.
         random_state : RandomState
-            Source of what is drawn.
+            Source of randomness.
         n_jobs : int, default=None
             Number of threads or processes, as in scikit-learn.
 
@@ -213,7 +213,7 @@ class BoundStructure:
         Returns
         -------
         Y : list of length n
-            What was given if there is no method ``observed``.
+            The argument itself if there is no method ``observed``.
         """
         if not callable(getattr(self.model, "observed", None)):
             return Y
@@ -275,7 +275,7 @@ def ask_some(model, name, sample, samples, w, first):
     sample : str
         What a sample is called, but for its number.
     samples : sequence of list of length n
-        Inputs, and what else the method takes of each.
+        Inputs, and further arguments of the method for each.
     w : ndarray of shape (n_weights,)
         Weights.
     first : int

@@ -1,1 +1,1 @@
-"""Oracles of chains: Viterbi, its k best, max-marginals, the loss-indexed programme, beams."""
+"""Oracles of chains: Viterbi, k best, max-marginals, best labelling by loss, sums, beam search."""

@@ -1,4 +1,4 @@
-// What is asked of chains of either order; see viterbi.pxd.
+// The oracle of chains of the first or the second order; see viterbi.pxd.
 #pragma once
 #include "second_order.hpp"
 #include "sum_product.hpp"
@@ -8,7 +8,7 @@ namespace sskit {
 // Sums over the labellings of chains of the second order, one after the other; see ChainOracle.
 class SecondSumProduct {
     Chain c;
-    std::vector<double> value, shift, scratch, closing;   // shift: what was taken from values
+    std::vector<double> value, shift, scratch, closing;   // shift: subtracted from values
 
   public:
     double forward(const Chain& chain) {

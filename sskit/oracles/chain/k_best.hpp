@@ -23,8 +23,8 @@ static inline int32_t best_source(const double* value, ptrdiff_t step, const dou
 
 const double NOTHING_ADDED[1] = {0.0};
 
-// Where the entries of a list come from: source s is the list list + s * list_step.
-// n > 0, a union: entries go on from those of n sources, an entry of source s with
+// Where the entries of a list come from: its source s is list number list + s * list_step. n > 0, a
+// union: entries go on from those of n sources, an entry of source s with
 //     ((its score + added[s * added_step]) + more[s * more_step]) + last .
 // n = 0: there is one entry, `last`.
 // n = -1, a product: an entry joins those of the sources 0 and 1, its score is their sum; that of

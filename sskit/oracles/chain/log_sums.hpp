@@ -7,7 +7,7 @@
 namespace sskit {
 
 constexpr double NOTHING = -std::numeric_limits<double>::infinity();
-// exp is zero below it, so that no product of what follows is a denormal number
+// exp is zero below it, so that no later product is a denormal number
 constexpr double LEAST_EXPONENT = -500.0;
 
 #if defined(SSKIT_VECTORS)
@@ -87,7 +87,7 @@ SSKIT_INLINE void log_sums(const double* value, const double* table, ptrdiff_t n
         for (int v = 0; v < NV; ++v)
             top[v] = larger(load(table + a * stride + v * LANES) + value[a], top[v]);
     for (int v = 0; v < NV; ++v) {
-        // -infinity less itself would be no number
+        // -infinity minus itself would be NaN
         top[v] = larger(top[v], constant(-std::numeric_limits<double>::max()));
         sum[v] = constant(0.0);
     }

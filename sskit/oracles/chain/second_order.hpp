@@ -53,7 +53,7 @@ constexpr double FAR_BELOW = 50.0;
 SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const double* most,
                               ptrdiff_t n_states, const double* floor, double* sums, double* out) {
     const ptrdiff_t stride = padded(n_states);
-    // -infinity less itself would be no number
+    // -infinity minus itself would be NaN
     const vec least = constant(std::numeric_limits<double>::lowest());
     for (ptrdiff_t b = 0; b < n_states; ++b, out += stride) {
         std::memset(sums, 0, stride * sizeof(double));
@@ -72,11 +72,12 @@ SSKIT_INLINE void add_up_rows(const double* value, const double* triples, const 
 }
 
 // One step of the recursion over pairs of labels, without back pointers:
-//     out[b, c] = add[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c])
-// or, if SUM, the log of the sum of exponentials in place of the maximum.
-// Most rows of triples are left out, and the maximum is the same: what row (a, b) reaches at most,
-// value[a, b] plus its largest number, is less than what another one reaches everywhere. add and
-// node may both be NULL. Tables of pairs have rows of padded(n_states) numbers; scratch has two.
+// out[b, c] = add[b, c] + node[c] + max_a (value[a, b] + triples[a, b, c]) or, if SUM, the log of
+// the sum of exponentials in place of the maximum:
+//     (value[:, :, None] + triples).max(axis=0) + add + node
+// Most rows of triples are left out, and the maximum is the same: the upper bound of row (a, b),
+// value[a, b] plus its largest number, is below the lower bound of another row. add and node may
+// both be NULL. Tables of pairs have rows of padded(n_states) numbers; scratch has two.
 template <bool SUM>
 SSKIT_INLINE void step_of_pairs(const double* value, const double* triples, ptrdiff_t n_states,
                                 const double* add, const double* node, double* floor, double* out) {

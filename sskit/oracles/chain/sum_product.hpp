@@ -8,8 +8,8 @@
 
 namespace sskit {
 
-// What messages and factors may fall to where some transitions have weight zero: products of all
-// that are above it are exact, so that what is zero has been zero from the start.
+// Least value of messages and factors if some transitions have weight zero: products of numbers
+// above it do not underflow, so that a zero always means a forbidden state.
 constexpr double LEAST_NODE = -200.0;
 constexpr double LEAST_MESSAGE = 1e-87;
 
@@ -74,6 +74,7 @@ SSKIT_OWN_CLONES double exp_table(const double* table, ptrdiff_t n, double* out,
 // state has any probability, NaN if, being careful, numbers have become too small to be trusted.
 SSKIT_OWN_CLONES double scaled_step(const double* node, const double* previous, const double* table,
                                     ptrdiff_t n, bool careful, double* factor, double* alpha) {
+    // alpha = (previous @ table) * exp(node);  alpha /= alpha.sum();  log Z += log of that sum
     const ptrdiff_t stride = padded(n);
     const double top = row_max(node, n);
     if (!(top > NOTHING)) return NOTHING;
@@ -160,7 +161,7 @@ constexpr double WIDEST = -100.0;
 // Sums over the labellings of chains of the first order, one after the other; see ChainOracle.
 class SumProduct {
     Chain c;
-    bool logs = false;                      // was the last chain looked at in logarithms?
+    bool logs = false;                      // was the last chain computed in logarithms?
     double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
     int forbids = 0;                        // is one of them -inf?
     const double *made = nullptr, *turned = nullptr;   // what the next two are made of
@@ -177,8 +178,8 @@ class SumProduct {
         shift = exp_table(made, c.n_states, table.data(), &lowest, &forbids);
     }
 
-    // numbers that a table without zeros brings back from afar may have been lost by one with
-    // zeros: where each has its own all are watched
+    // a table with zeros may lose numbers that a later table without zeros would make large again:
+    // if transitions have tables of their own, all numbers are checked
     bool careful() const { return forbids || c.tables; }
 
     // alpha gets logarithms, of each node less the largest

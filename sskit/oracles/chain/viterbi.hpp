@@ -1,6 +1,6 @@
 // Dynamic programmes on chains: the Viterbi recursion and the beam search, compiled for several
-// CPUs, and what programmes of any algebra A have in common, which says what a step over the states
-// is and what is taken from a row of values. viterbi.pxd says what functions are for.
+// CPUs, and the parts that programmes of any algebra A have in common. A defines a step over the
+// states, and how a row of values is normalised. viterbi.pxd documents the functions.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -15,6 +15,7 @@ namespace sskit {
 template <int NV>
 SSKIT_INLINE void best_previous(const double* value, const double* transition, ptrdiff_t n_states,
                                 ptrdiff_t stride, const double* node, double* out) {
+    // out = (value[:, None] + transition).max(axis=0) + node, NV vectors of columns at a time
     vec best[NV];
     for (int v = 0; v < NV; ++v) best[v] = constant(-std::numeric_limits<double>::infinity());
     for (ptrdiff_t a = 0; a < n_states; ++a) {
@@ -85,6 +86,7 @@ template <template <class> class Order, class A>
 double chain_forward(const Chain& c, const int32_t* truth, const double* cost, double loss_weight,
                      double* value, double* shift = nullptr) {
     const ptrdiff_t size = Order<A>::size(c);
+    // value[0] = node[0];  value[t, b] = node[t, b] + max_a (value[t - 1, a] + table[a, b])
     double total = 0.0;
     for (ptrdiff_t t = 0; t < c.n_nodes; ++t) {
         double* here = value + t * size;
@@ -101,13 +103,14 @@ double chain_forward(const Chain& c, const int32_t* truth, const double* cost, d
     return total;
 }
 
-// Calls visit(t, ahead, suffix) from the last node to the first: what the nodes behind t have, by
-// the state of t, and what those from t + 1 on have, by that node's. scratch: 3 rows and a table.
+// Calls visit(t, ahead, suffix) from the last node to the first: the values of the nodes behind t
+// by the state of t, and those from t + 1 on by the state of t + 1. scratch: 3 rows and a table.
 template <class A, class Visit>
 void chain_backward(const Chain& c, double* scratch, Visit visit) {
     double *ahead = scratch, *suffix = scratch + c.stride, *zero = scratch + 2 * c.stride;
     double* own = zero + c.stride;
     const double *turned = c.turned, *last = nullptr;
+    // ahead[T - 1] = 0;  ahead[t, a] = max_b (table[a, b] + node[t + 1, b] + ahead[t + 1, b])
     std::memset(scratch, 0, 3 * c.stride * sizeof(double));
     for (ptrdiff_t t = c.n_nodes - 1; t >= 0; --t) {
         if (t < c.n_nodes - 1) {
@@ -155,7 +158,8 @@ static inline double first_order_labels(const Chain& c, const int32_t* truth, co
     const double* here = value + (c.n_nodes - 1) * c.stride;
     labels[c.n_nodes - 1] = (int32_t)first_largest(here, c.n_states);
     const double total = here[labels[c.n_nodes - 1]] + offset;
-    // back pointers are needed along the best path only, so they are found here
+    // labels[t] = (value[t] + table[:, labels[t + 1]]).argmax(): back pointers are needed along the
+    // best path only, so they are found here
     for (ptrdiff_t t = c.n_nodes - 2; t >= 0; --t)
         labels[t] = best_source(value + t * c.stride, 1, c.at(t) + labels[t + 1], c.stride,
                                 c.n_states);

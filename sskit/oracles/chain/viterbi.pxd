@@ -57,7 +57,7 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
     # made of numbers that are scaled at each node. Where all transitions are possible and differ by
     # at most 100, what gets lost is below exp(-200) of what is kept; where some are impossible
     # numbers are watched, and a chain in which one becomes too small, or where transitions differ
-    # by more, is looked at again in logarithms. Of the second order all is kept in logarithms; what
+    # by more, is computed again in logarithms. Of the second order all is kept in logarithms; what
     # is below exp(-50) of a sum is left out of it.
     cdef cppclass ChainOracle:
         ChainOracle() except +

@@ -1,4 +1,16 @@
-"""The best labellings of chains: the Viterbi algorithm (Viterbi 1967) and its relatives."""
+"""The best labellings of chains: the Viterbi algorithm (Viterbi 1967) and its relatives.
+
+The recursions, over nodes t with potentials n_t, pairs p and triples q of states:
+
+    first order     V_t(b) = n_t(b) + max_a [V_{t-1}(a) + p(a, b)]
+    second order    V_t(b, c) = n_t(c) + p(b, c) + max_a [V_{t-1}(a, b) + q(a, b, c)]
+    sums            the same with log sum_a exp [...] in place of max_a; log Z at the end
+    marginals       P(y_t = b) = exp(V_t(b) + A_t(b) - log Z), where A_t is the recursion
+                    backwards: A_t(a) = log sum_b exp [p(a, b) + n_{t+1}(b) + A_{t+1}(b)]
+    by loss         V_t(b, e) = n_t(b) + max_a [V_{t-1}(a, e - l_t(b)) + p(a, b)]
+
+tests/helpers/programmes.py has them in a few lines of NumPy each. The loops are in the headers.
+"""
 
 import numpy as np
 

@@ -106,7 +106,8 @@ cdef class Cut(GraphOracle):
         return 0
 
     cdef double send(self) except? -1 nogil:
-        # a thread that holds the lock already must not wait for those that are about to take it
+        # a thread that holds the interpreter's lock must not wait for threads that wait for that
+        # lock
         cdef bint queues = not PyGILState_Check()
         if queues:
             spin_lock.enter()
@@ -137,7 +138,7 @@ cdef class Cut(GraphOracle):
         """Write max-marginals.
 
         A node is forced to its other side by a capacity that outweighs all its edges; the flow
-        that this adds is what the best score loses. The flow and the search trees of one node
+        that this adds is the loss of the best score. The flow and the search trees of one node
         serve the next one (Kohli and Torr 2008).
         """
         cdef Py_ssize_t k, side
@@ -235,7 +236,7 @@ cdef class Expansion(GraphOracle):
             self.find_certain(p)
         for v in range(p.n_nodes):
             if self.choices.certain[v] >= 0:
-                # no labelling gets worse by this: the property that makes them certain
+                # persistency: giving these nodes their labels makes no labelling worse
                 labels[v] = self.choices.certain[v]
         # a gain below the rounding of the score is none, or cuts would go in circles
         for v in range(p.n_nodes):

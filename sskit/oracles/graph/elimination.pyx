@@ -22,8 +22,8 @@ cdef class Elimination(GraphOracle):
     Parameters
     ----------
     max_entries : int, default=2**24
-        Refuse graphs where more numbers have to be looked at: for each node one for each joint
-        state of it and its neighbours when it is eliminated.
+        Largest number of table entries: for each node, the joint states of it and its neighbours
+        when it is eliminated. Larger graphs are refused.
     """
 
     cdef readonly Py_ssize_t max_entries

@@ -11,9 +11,9 @@
 
 namespace sskit {
 
-// A graph and a way to visit its nodes: from the first to the last, or, turned, from the last to
-// the first. An edge goes along that way, from its tail to its head. Rows of numbers by state are
-// padded to `stride`, a multiple of HALF; nodes and tables hold -inf there.
+// A graph and a direction in which its nodes are visited: from the first to the last, or, reversed,
+// from the last to the first. An edge points in that direction, from its tail to its head. Rows of
+// numbers by state are padded to `stride`, a multiple of HALF; nodes and tables hold -inf there.
 struct MessageGraph {
     ptrdiff_t n_nodes, n_states, stride;
     const double* node;                        // (n_nodes, stride)
@@ -416,7 +416,7 @@ struct Messages : MessageGraph {
     // Label forests anew, each given the other nodes; no messages are read.
     void relabel(ptrdiff_t n_forests, int32_t* labels) {
         const MessageGraph ways[] = {*this, turned()};
-        uint64_t random = 1;  // the same question has the same answer
+        uint64_t random = 1;  // the same call has the same answer
         if (n_edges == 0) return;
         parents.resize(n_nodes);
         values.resize(n_nodes * stride);

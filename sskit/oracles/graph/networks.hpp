@@ -1,4 +1,4 @@
-// Networks for minimum cuts, and what becomes one; included by cut.pxd.
+// Networks for minimum cuts, and the problems that are solved by them; included by cut.pxd.
 #pragma once
 #include "topology.hpp"
 
@@ -47,7 +47,7 @@ struct Choice {
             const double bend = (both - only_a) + (neither - only_b);
             const double size = std::fabs(neither) + std::fabs(only_a) + std::fabs(only_b) +
                                 std::fabs(both);
-            // what is rounding must not set nodes against each other
+            // rounding errors must not count as disagreement of two nodes
             if (std::fabs(bend) > ROUNDING * size) {
                 pair[e] = bend;
                 label[a] += only_a - neither;

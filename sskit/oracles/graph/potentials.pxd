@@ -93,7 +93,7 @@ cdef class GraphOracle:
     cdef readonly bint exact         # is it always the best?
     cdef readonly bint lock_free     # does improve() never take the interpreter's lock?
     cdef readonly bint takes_turns   # or for a part of its time only, in turns?
-    cdef readonly bint needs_finite  # are potentials of -inf too much for it?
+    cdef readonly bint needs_finite  # must potentials be finite?
     cdef readonly bint keeps_messages    # does it read messages?
     cdef readonly bint bounds        # does improve() leave an upper bound of all scores in ..
     cdef readonly double bound       # .. this?

@@ -11,10 +11,10 @@ cimport cython
 from libc.math cimport isfinite, pow
 
 
-# Numbers that elimination reads are fewer: some 50 ms, 60 MB of tables.
+# Elimination reads fewer numbers than this: some 50 ms, 60 MB of tables.
 DEFAULT_ENTRIES = 2**24
 
-# By which the oracles of graphs are known.
+# Names of the oracles of graphs.
 NAMES = ("tree", "graphcut", "elimination", "expansion", "qpbo", "trws")
 
 
@@ -54,11 +54,11 @@ def choose(Py_ssize_t n_states, Topologies topologies=None, Py_ssize_t i=0, *,
     attractive : bool, default=False
         Whether edges score equal states no less than different ones, so that there are cuts.
     potts : bool, default=False
-        Whether edges score the agreement of states alone; matters only for what is attractive.
+        Whether edges score the agreement of states alone; matters only if they are attractive.
     forbids : bool, default=False
         Whether potentials may be ``-inf``.
     max_entries : float, default=2**14
-        Numbers that may be looked at to eliminate variables: with so few it takes about as long
+        Largest number of table entries of variable elimination: with so many it takes about as long
         as message passing.
     max_labellings : float, default=0
         If there are no more labellings, they are all tried; this is "elimination" too.

@@ -1,4 +1,4 @@
-// Potentials of a graph, and what follows from its edges: included by potentials.pxd.
+// Potentials of a graph, and the tables computed from its edges: included by potentials.pxd.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace sskit {
 
-// What follows from the edges of a graph. Each part is made when it is needed, and then kept;
-// what several threads read has been made before.
+// Tables computed from the edges of a graph. Each is computed when it is first needed, and kept;
+// those that several threads read are computed before the threads start.
 struct Topology {
     ptrdiff_t n_nodes = -1, n_edges = 0;  // -1: no graph yet
     std::vector<int32_t> ends;            // (n_edges, 2)

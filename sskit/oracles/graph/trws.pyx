@@ -46,8 +46,8 @@ cdef class TRWS(GraphOracle):
     max_sweeps : int, default=20
         Number of sweeps at most.
     tol : float, default=1e-2
-        There is an end when a sweep lowers the bound by no more than this fraction of what it is
-        above the best score.
+        Sweeps end when one lowers the bound by no more than this fraction of the difference of
+        bound and best score.
     n_moves : int, default=20
         Number of forests.
     """

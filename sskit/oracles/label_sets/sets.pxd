@@ -33,8 +33,8 @@ cdef class LabelSetOracle:
     # another one for another thread
     cpdef LabelSetOracle fork(self)
 
-    # What some offer besides: sets of which one maximises whatever grows with h and g, for slack
-    # rescaling.
+    # Optional, for slack rescaling: sets one of which maximises any function that grows with h and
+    # g.
     cdef readonly Py_ssize_t n_candidates   # so many at most
     # h and g of candidates, -inf where there is none; returns their number
     cdef Py_ssize_t candidates(

@@ -18,7 +18,7 @@ MAX_EXHAUSTIVE = 20
 
 
 cdef class LabelSetOracle:
-    """Base of all; a subclass sets `exact` and overrides what it offers."""
+    """Base of all; a subclass sets `exact` and overrides the methods that it has."""
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         with gil:
@@ -225,8 +225,9 @@ cdef class TreeSets(LabelSetOracle):
         gain, lift = self.gain.data(), self.lift.data()
         for k in range(n_labels):
             gain[k] = s.label[self.order[k]]
-        # a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with it; where
-        # low is -inf, gain may have overflown
+        # gain[k] = label[k] + sum over the children j of max(0, gain[j] + lift[j]) - max(0, gain[j]
+        # + low): a subtree scores max(0, gain + low) without the parent, max(0, gain + lift) with
+        # it; if low is -inf, gain may have overflown
         for k in range(n_labels - 1, -1, -1):
             parent = self.parent[k]
             if parent >= 0:

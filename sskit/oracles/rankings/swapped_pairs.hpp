@@ -54,8 +54,8 @@ class SwappedPairs {
         for (ptrdiff_t t = 0; t < n; ++t) {
             const double s = score[t * stride];
             code[t] = 0;
-            // what is not a number, which a fit may have before it is found to overflow, is the
-            // lowest score: sorting needs an order
+            // NaN, which occurs before a fit is found to overflow, counts as the lowest score:
+            // sorting needs an order
             rows[t] = {s == s ? -s : std::numeric_limits<double>::infinity(), (int32_t)t};
         }
         if (!pairs) return 0.0;

@@ -1,5 +1,5 @@
 // Semi-Markov recursions in any algebra, and the step over all lengths, compiled for
-// several CPUs; semi_markov.pxd says what functions are for.
+// several CPUs; semi_markov.pxd documents the functions.
 #pragma once
 #include <algorithm>
 
@@ -25,7 +25,7 @@ SSKIT_INLINE void all_lengths(const double* opening, const double* lengths, cons
                                        further ? further + c : nullptr), best[v]);
     }
     for (ptrdiff_t v = 0, c = 0; SUM && v < NV; ++v, c += LANES) {
-        // -infinity less itself would be no number
+        // -infinity minus itself would be NaN
         const vec top = larger(best[v], constant(-std::numeric_limits<double>::max()));
         vec sum = constant(0.0);
         for (ptrdiff_t d = 0; d < n_lengths; ++d)
@@ -124,6 +124,9 @@ class Segmentations {
         for (std::vector<double>* rows : {&leads, &value, &behind})
             if (rows->size() < size) rows->resize(size);
         std::copy_n(p.opening, stride, leads.data());
+        // segments of state k that begin, and that end, at token t:
+        // leads[t, k] = opening[t, k] + max_j (value[t - 1, j] + transitions[j, k])
+        // value[t, k] = closing[t, k] + max_d (leads[t - d, k] + lengths[d, k] + whole[t-d, d, k])
         for (ptrdiff_t t = 0; t < p.n_tokens; ++t) {
             double *lead = &leads[t * stride], *here = &value[t * stride];
             if (t > 0) A::step(here - stride, p.transitions, K, p.opening + t * stride, lead);
@@ -147,6 +150,8 @@ class Segmentations {
         ahead.assign(stride, NOTHING);
         turned.resize(K * stride);
         transpose_padded(p.transitions, K, turned.data());
+        // behind[t, j] = closing[t, j] + max_k (transitions[j, k] + ahead[t + 1, k])
+        // ahead[t, k] = opening[t, k] + max_d (lengths[d, k] + whole[t, d, k] + behind[t + d, k])
         for (ptrdiff_t t = last; t >= 0; --t) {
             // behind: what follows a segment that ends at t, its own closing with it
             const double* closing = p.closing + t * stride;

@@ -18,7 +18,7 @@ cdef class PackedSegments:
     Parameters
     ----------
     tokens : array-like of shape (n_tokens, n_states)
-        Scores of tokens, which all segments that they are inside of have.
+        Scores of tokens, added to every segment that contains them.
     transitions : array-like of shape (n_states, n_states)
         Scores of a segment's state (row) and that of the next one.
     lengths : array-like of shape (n_states, max_length)

@@ -59,6 +59,8 @@ class TreeProgramme {
 
     template <class A>
     void ascend() {
+        // value[i] = node[i] + sum of message[child] over children, from the leaves to the roots;
+        // message[i, b] = max_a (value[i, a] + pair(a, b)), b the state of the parent
         for (ptrdiff_t i = 0; i < n; ++i)
             std::copy_n(p.node + forest->order[i] * p.stride, K, value.data() + i * stride);
         for (ptrdiff_t i = n - 1; i >= 0; --i) {
@@ -73,6 +75,8 @@ class TreeProgramme {
     // but this child.
     template <class A, class Visit>
     void descend(Visit visit) {
+        // beyond[j, a] = max_b (pair(a, b) + node[i, b] + beyond[i, b] + sum of message[k, b] over
+        // the siblings k of j), i the parent of j
         double* sums = scratch(0);
         beyond.resize(n * stride);
         ptrdiff_t end = 0;
@@ -81,7 +85,7 @@ class TreeProgramme {
             if (is_root(i)) std::fill_n(here, stride, 0.0), end = i + 1;
             const ptrdiff_t begin = end;
             while (end < n && forest->parent[end] == i) ++end;
-            // sums from either end, for nothing can be taken from a sum that is -inf
+            // sums from both ends, as nothing can be subtracted from a sum of -inf
             const double* node = p.node + forest->order[i] * p.stride;
             for (ptrdiff_t k = 0; k < K; ++k) sums[k] = node[k] + here[k];
             for (ptrdiff_t j = begin; j < end; ++j) {

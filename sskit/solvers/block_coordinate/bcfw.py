@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sskit.solvers.oracle_calls.pool import Pool
 
 
-# Steps within a block: one for so many labels, no fewer and no more than these. A long sequence has
-# many planes, of which a visit with few steps uses none as it could.
+# Steps within a block: one for so many labels, between these limits. A long sequence has many
+# planes, too many for a visit with few steps.
 BLOCK_STEPS, MOST_BLOCK_STEPS, LABELS_OF_STEP = 5, 50, 20
-# Up to so many states "auto" scores all of them at each visit: with more, visits of stored planes,
-# which score few, are the better way to small gaps.
+# Up to so many states "auto" scores all of them at each visit. With more, stored planes reach small
+# gaps faster, as a visit scores only these.
 MOST_STATES = 32
 # options of stored planes
 STORING = ("cache", "block_steps", "cache_size")
@@ -44,10 +44,10 @@ class BlockCoordinate(Solver):
     gap_every: int = parameter(COUNT, default=10)
 
     def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
+        """Return known values of "auto" by parameter; see `resolved`."""
         steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
         keeps_planes = steps in ("pairwise", "away")
-        # working sets go back by themselves
+        # working sets already return to their blocks
         in_sets = problem is not None and problem.space.batch_size > 1
         goes_back = keeps_planes or (steps == "projection" and not in_sets)
         auto = {
@@ -241,7 +241,7 @@ class BCFW(BlockCoordinate):
         StrOptions({"auto", "slope"}), NATURAL, default="auto"
     )
     averaging: Literal["auto"] | bool = parameter(AUTO, TRUTH, default="auto")
-    # What `MultiPlane` has as parameters.
+    # Parameters that `MultiPlane` declares itself.
     max_stored_passes = max_planes = 1000
     plane_life = 10
     clock = False
@@ -329,7 +329,7 @@ class MultiPlane(BlockCoordinate):
     plane_life: int = parameter(COUNT, default=10)
     clock: bool = parameter(TRUTH, default=False)
     averaging: bool = parameter(TRUTH, default=True)
-    # What is no parameter here.
+    # Options of `BCFW` that are no parameters here.
     stored_passes = "slope"
     cache = False
     n_averages = 2

@@ -1,4 +1,5 @@
-// Weight vectors that were the same before the steps of a round, and the sum of these steps.
+// Merges the weight vectors of shards: all were equal at the begin of a round, and get the sum of
+// the steps of all.
 #pragma once
 #include <cstddef>
 #include <vector>

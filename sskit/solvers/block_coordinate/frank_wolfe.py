@@ -121,7 +121,7 @@ class FrankWolfeRun(DualRun):
         return gap
 
     def step(self, target, gap):
-        """Step in all blocks towards what their oracles have found, by an exact line search."""
+        """Step in all blocks towards the planes of their oracles, by an exact line search."""
         regularizer = self.regularizer
         v = np.asarray(regularizer.v)[: self.problem.n_weights]
         direction = regularizer.from_prior(target / regularizer.lam) - v

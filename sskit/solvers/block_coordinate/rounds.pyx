@@ -29,17 +29,17 @@ cdef enum Phase:
     FOLLOW
     RETREAT
 
-# Blocks in flight, those of all shards together, are at most so many, and this fraction of all.
-# Beyond that passes gain less, even where merges keep nearly all that steps would gain alone.
+# Blocks of a round, those of all shards together, are at most so many, and this fraction of all.
+# With more, passes gain less, even if merges keep nearly the whole gain of the single steps.
 cdef double MOST_IN_FLIGHT = 40.0
 cdef double LARGEST_FRACTION = 0.25
-# A merge should gain this fraction of what the steps would gain one by one: rounds become shorter
-# while merges gain less, and longer again while they gain enough, by this factor at a time.
+# A merge should gain this fraction of the sum of the gains of the single shards: rounds become
+# shorter while merges gain less, and longer again while they gain enough, by this factor at a time.
 cdef double ENOUGH = 0.9
 cdef double PACE = 1.05
 # Every shard adds the steps of all others.
 MOST_SHARDS = 8
-# More weights are not compared as a whole, with what they were: shards read each other's logs.
+# With more weights, merges do not compare whole vectors: shards read each other's logs.
 MOST_COMPARED = 32768
 
 
@@ -89,7 +89,7 @@ cdef class LoggingRegularizer(Regularizer):
 
 
 cdef class Shard:
-    """Blocks that one thread at a time updates in a round, with nothing that others write.
+    """A shard: the blocks that one thread updates in a round, with weights of its own.
 
     run_pass() sets the update, which changes the weights of this shard, and lam. A round:
     begin_round(), add() for every block, all by one thread; then visit(), by any. Then the steps
@@ -119,8 +119,8 @@ cdef class Shard:
     cdef Py_ssize_t n_done
     cdef double load                 # work of the blocks
     cdef double loss                 # change of the mean loss by the visits of this round
-    cdef double before               # what visits had gained when it began
-    cdef vector[BlockBefore] undo    # what the blocks were then: plane 0, and weights of planes
+    cdef double before               # gain of all visits before this round
+    cdef vector[BlockBefore] undo    # blocks at its begin: plane 0, and weights of planes
     cdef vector[int32_t] index
     cdef vector[double] number
     cdef Direction scratch
@@ -149,7 +149,7 @@ cdef class Shard:
         self.load = self.loss = 0.0
         self.before = self.update.increase
 
-    # block i is to be visited too
+    # adds block i to those to be visited
     cdef int add(self, Py_ssize_t i) except -1 nogil:
         self.blocks.push_back(i)
         self.load += self.problem.code_length(i)
@@ -187,13 +187,14 @@ cdef class Shard:
         self.number.insert(self.number.end(), block.weight, block.weight + block.n_planes)
         return 0
 
-    # by how much the visits of this round would increase the dual objective by themselves
+    # increase of the dual objective by the visits of this round alone
     cdef double gain(self) noexcept nogil:
         return self.update.increase - self.before
 
     # By how much ||v||^2 has grown by them; if there are bounds, that with w in the place of v in
     # <v, step>
     cdef double grown(self) noexcept nogil:
+        # the gain is  loss - lam / 2 (||v + m||^2 - ||v||^2),  m the sum of the steps
         return 2.0 / self.regularizer.lam * (self.loss - self.gain())
 
     # v += factor * the logged steps of another shard; by how much ||v||^2 grows, if that counts
@@ -226,7 +227,7 @@ cdef class Shard:
             inner += self.scratch.value[j] * self.theta[j]
         return 2.0 * inner + self.problem.sqnorm(i, self.scratch)
 
-    # the blocks become what they were
+    # restores the blocks
     cdef int go_back(self) except -1 nogil:
         cdef Py_ssize_t k, p
         cdef BlockBefore* before
@@ -238,7 +239,7 @@ cdef class Shard:
             number = self.number.data() + before.first_number
             for p in range(block.n_planes):
                 block.weight[p] = number[before.n_entries + p] if p < before.n_planes else 0.0
-            # plane 0 stands still where others are stored
+            # plane 0 does not change if others are stored
             if block.n_planes == 1:
                 self.dual.assign_pairs(
                     before.block, self.index.data() + before.first_index, number,
@@ -259,11 +260,11 @@ cdef class Rounds(Task):
         l - lam / 2 (2 <w, m> + ||m||^2)
 
     at every step, or, with bounds, at least by this much, since clipping brings no two points
-    further apart. Unless that is less than what one shard has gained by itself: then its steps
-    alone are kept. So the dual objective never falls.
+    further apart. If that is less than the gain of the best single shard, its steps alone are kept.
+    So the dual objective never falls.
 
-    What comes out is a function of the random state and the number of shards, whichever thread does
-    which part, and however fast.
+    The result depends only on the random state and the number of shards, not on the speed of
+    threads.
 
     Parameters
     ----------
@@ -298,7 +299,7 @@ cdef class Rounds(Task):
     cdef Py_ssize_t n_shards
     cdef Phase phase
     # (n_blocks,) n_rounds * n_shards + the shard that drew the block in this round, negative once
-    # it has kept what the block was
+    # it has saved the state of the block
     cdef int64_t[::1] owner
     cdef double[::1] gaps
     cdef vector[Py_ssize_t] drawn    # blocks of this round
@@ -448,7 +449,7 @@ cdef class Rounds(Task):
             self.close(sampler, kind)
         return 0
 
-    # all shards take over the weights of the run
+    # copies the weights of the run to all shards
     cdef int renew(self) except -1:
         cdef Shard shard
         for shard in self.shards[1:]:
@@ -483,7 +484,7 @@ cdef class Rounds(Task):
         cdef Shard shard
         for shard, update in zip(self.shards, updates, strict=True):
             shard.update, shard.regularizer.lam = <BlockUpdate?>update, self.regularizer.lam
-        # the run of another part of the data may have changed the weights
+        # another run (of another part of the data) may have changed the weights
         if self.version != self.regularizer.version:
             self.renew()
         try:

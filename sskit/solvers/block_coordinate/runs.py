@@ -21,15 +21,15 @@ from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
 from sskit.solvers.oracle_calls.pool import ParallelPool, Pool
 from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 
-# A stored pass, or one that goes back to some blocks, leaves out those whose slope was less than
-# this fraction of the mean when they were last visited: they cost as much as the others and gain
-# next to nothing.
+# A stored pass, or a second pass over some blocks, leaves out those whose slope at their last visit
+# was less than this fraction of the mean: they cost as much as the others and gain almost nothing.
 LEAST_PROMISE = 0.1
-# A plane of at most this weight goes at the end of its life, where steps leave some to all.
+# Plain steps leave some weight on every plane: one with at most this weight is dropped at the end
+# of its life.
 LIGHT = 0.05
-# Work of a pass with the oracle, in passes over stored planes, where it is not measured: a
-# cheap oracle costs about as much as scoring the stored planes, and of a costly one this is a
-# cautious guess.
+# Work of a pass with the oracle, in passes over stored planes, if it is not measured: a cheap
+# oracle costs about as much as scoring the stored planes; the number for a costly one is a cautious
+# guess.
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
@@ -51,17 +51,17 @@ PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passe
 
 
 def make_pass(runs, n_slices=1):
-    """Make a pass over the blocks of one run or several, and passes that go back to some.
+    """Make a pass over the blocks of one run or several, and second passes over some of them.
 
-    How many of these follow is up to the schedule of the first run.
+    The schedule of the first run determines how many of these follow.
 
     Parameters
     ----------
     runs : list of BlockCoordinateRun
-        Their regularizer is one.
+        All with the same regularizer.
     n_slices : int, default=1
-        In how many turns runs make their visits. Blocks of a run that are all visited before
-        those of the next pull the weights back and forth.
+        Number of turns in which runs make their visits: if all blocks of one run were visited
+        before those of the next, the weights would alternate between the two.
     """
     schedule, stop = runs[0].schedule, runs[0].stop
     n_calls = sum(run.n_oracle_calls for run in runs)
@@ -69,7 +69,7 @@ def make_pass(runs, n_slices=1):
     visits = [run.begin_pass() for run in runs]
     n_blocks = sum(visits)
     take_turns(runs, visits, n_slices)
-    # what the cache answered was no work for the oracle
+    # visits that the cache answered are no work of the oracle
     n_visits = sum(run.n_oracle_calls for run in runs) - n_calls
     while not stop.ends and schedule.another(
         sum(run.increase for run in runs), n_visits / n_blocks
@@ -82,7 +82,7 @@ def make_pass(runs, n_slices=1):
 
 
 def take_turns(runs, n_visits, n_slices):
-    """Let runs make so many visits each, in turns."""
+    """Make so many visits of each run, in turns."""
     for k in range(n_slices):
         for run, n in zip(runs, n_visits, strict=True):
             n_now = n * (k + 1) // n_slices - n * k // n_slices
@@ -96,7 +96,7 @@ class BlockCoordinateRun(DualRun):
     Parameters
     ----------
     solver : BCFW
-        Its options, with what every "auto" stands for.
+        Its options, with every "auto" resolved.
     problem : Problem
         The problem.
     regularizer : Regularizer
@@ -114,20 +114,20 @@ class BlockCoordinateRun(DualRun):
         n_averages = solver.n_averages if solver.averaging else 0
         super().__init__(problem, regularizer, Averager(problem.n_weights, n_averages))
         n_blocks, space = problem.n_blocks, problem.space
-        # blocks that take their steps together
+        # number of blocks that take joint steps
         in_sets = solver.batch_size > 1 and space.is_kernel_space
         arranged = in_sets and solver.sampling == "permutation"
         options = {"arrange": space.arrange} if arranged else {}
         self.sampler = SAMPLERS[solver.sampling](n_blocks, random_state, **options)
-        # where a step needs much to be fetched first, blocks with the least gaps do without
+        # if a step needs rows that have to be computed, blocks with the least gaps take none
         self.least_fraction = LEAST_PROMISE if in_sets else 0.0
-        # where many steps cost less than one after the other; an average follows every step
+        # joint steps, if the space makes them cheaper; not with averaging, which follows every step
         together = in_sets and not solver.averaging
         if gaps is not None:
             self.gaps[:] = self.hinges[:] = gaps
             self.sampler.set_gaps(self.gaps)
         self.promises = np.where(np.isfinite(self.gaps), self.gaps, 0.0)
-        # in a kernel space of the blocks that need nothing fetched
+        # in a kernel space only blocks whose rows are in memory
         places = space.cached_blocks, space.arrange if together else None
         promise = self.promises, LEAST_PROMISE
         self.promising = PromisingSampler(n_blocks, random_state, *promise, *places)
@@ -144,7 +144,7 @@ class BlockCoordinateRun(DualRun):
                 pool.thread_pool, pool.problems[:n_shards], self.dual, regularizer, self.gaps
             )
             places = self.rounds.shards
-        # what `tidy` takes to decide which planes stay; None if none are stored
+        # arguments of the eviction of planes; None if none are stored
         self.keep, options = None, ()
         if solver.steps == "projection":
             update = ProjectionUpdate
@@ -153,7 +153,7 @@ class BlockCoordinateRun(DualRun):
         else:
             update = CorrectiveUpdate
             options = STEPS[solver.steps](), capped(solver.block_steps), solver.cache
-            # plain steps never take all weight from a plane: all would stay for ever
+            # plain steps never take all weight from a plane: otherwise all would stay
             light = LIGHT if solver.steps == "fw" else 0.0
             n_bytes = float(solver.cache_size) * MEGABYTE
             self.keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
@@ -162,8 +162,8 @@ class BlockCoordinateRun(DualRun):
             update(place.problem, self.dual, place.regularizer, *common, *options)
             for place in places
         ]
-        # passes over stored planes after one with the oracle; where none are stored, these call the
-        # oracles of the blocks with a large slope
+        # passes over stored planes after one with the oracle; if none are stored, second passes
+        # call the oracles of the blocks with a large slope
         if solver.stored_passes == "slope":
             work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
             self.schedule = Schedule(solver.max_stored_passes, work, solver.clock)
@@ -178,11 +178,11 @@ class BlockCoordinateRun(DualRun):
 
     @property
     def increase(self):
-        """By how much all steps so far have increased the dual objective."""
+        """Increase of the dual objective by all steps so far."""
         return (self.rounds or self.updates[0]).increase
 
     def run_pass(self):
-        """Visit every block once, and stored planes again; return the last known gap."""
+        """Visit every block once, then stored planes; return the last known gap."""
         make_pass([self])
         return float(self.gaps.sum())
 
@@ -220,12 +220,12 @@ class BlockCoordinateRun(DualRun):
             self.batches.run_pass(update, sampler, n_steps, self.stored)
 
     def end_pass(self):
-        """Drop planes that are of no more use."""
+        """Drop planes that were not used for long."""
         if self.keep is not None:
             tidy(self.dual, self.updates[0].clock, *self.keep)
 
     def learn_gaps(self, gaps):
-        """Take over the exact gaps of all blocks."""
+        """Set the gaps of all blocks, from an exact pass."""
         self.gaps[:] = self.promises[:] = gaps
         self.sampler.set_gaps(gaps)
         for update in self.updates:
@@ -233,16 +233,16 @@ class BlockCoordinateRun(DualRun):
 
 
 def shards_for(problem, pool):
-    """Return how many workers of a pool are to visit blocks at the same time.
+    """Return the number of workers that visit blocks at the same time.
 
     Parameters
     ----------
     problem : Problem
         The problem. Where an oracle takes the interpreter's lock, as structures in Python do,
-        workers would wait for each other, and in a kernel space a step needs rows that all
-        fraction.
+        workers would wait for each other; in a kernel space a step needs rows of a cache that all
+        workers would have to share.
     pool : Pool or None
-        Whose workers.
+        Has the workers.
 
     Returns
     -------
@@ -257,11 +257,11 @@ def shards_for(problem, pool):
 
 
 class Schedule:
-    """How many stored passes follow: a number, or while the slope rises (Shah et al. 2015, 3.4).
+    """The number of stored passes: fixed, or by their gain (Shah et al. 2015, section 3.4).
 
-    The increase of the dual objective over the work, drawn as a curve from the beginning of the
-    pass with the oracle, is followed while it is steeper than the line from its first to its
-    last point (Shah, Kolmogorov, Lampert 2015, section 3.4).
+    Consider the curve of the dual objective over the work since the beginning of the pass with the
+    oracle. Stored passes follow while the last piece of it is steeper than the line from its first
+    to its last point.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class Schedule:
         self.clock = clock
 
     def begin(self, increase):
-        """A pass with the oracle begins.
+        """Begin with a pass with the oracle.
 
         Parameters
         ----------
@@ -299,13 +299,13 @@ class Schedule:
         increase : float
             Increase of the dual objective by all passes so far.
         work : float
-            Fraction of the blocks whose oracle the last pass has asked, or, of a stored pass, that
+            Fraction of the blocks whose oracle the last pass has called or, for a stored pass, that
             it has visited.
 
         Returns
         -------
         more : bool
-            Asked after the pass with the oracle, and again after each stored pass.
+            To be called after the pass with the oracle, and after each stored pass.
         """
         self.n_done += 1
         if self.oracle_work is None or self.n_done >= self.n_passes:
@@ -313,7 +313,7 @@ class Schedule:
         if self.clock:
             self.work = time.perf_counter()
         else:
-            # blocks of the first pass that did not call the oracle looked at stored planes
+            # blocks of the first pass that did not call the oracle used stored planes
             first = work * self.oracle_work + (1.0 - work)
             self.work += work if self.n_done else first
         before, self.last = self.last, (self.work, increase)

@@ -1,5 +1,17 @@
 """Block updates of block-coordinate Frank-Wolfe: plain steps, steps between stored planes, and
-projections."""
+projections.
+
+The notation is that of Lacoste-Julien et al. 2013, here for block i with weight c, its mix
+alpha_i over planes (psi_y, L_y), and w = (1 / lam) sum_i c_i B_i sum_y alpha_i(y) psi_y:
+
+    primal     P(w) = lam / 2 ||w||^2 + sum_i c_i max_y [L_y - <w, B_i psi_y>]
+    dual       D = sum_i c_i <alpha_i, L> - lam / 2 ||w||^2
+    slope      of D along d = target - source:  c (d_L - <theta, d_psi>),  theta = B_i^T w
+    curvature  c^2 / lam ||B_i d_psi||^2
+    step       gamma = clip(slope / curvature, 0, gamma_max), by which D rises by
+               gamma slope - gamma^2 / 2 curvature
+    gap        c (max_y [L_y - <theta, psi_y>] - the same of the mix); their sum is P - D
+"""
 
 import numpy as np
 
@@ -50,17 +62,18 @@ cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
         ) except +
         size_t memory()
 
-# Planes of blocks whose codes are at least so long are kept from visit to visit: to make hundreds
-# of them anew takes longer than the oracle. Those of short ones are made faster than read ..
+# Sparse vectors of planes whose codes are at least so long are kept from visit to visit: computing
+# hundreds of them again takes longer than the oracle. Those of short codes are computed faster than
+# they are read ..
 cdef Py_ssize_t LONG_CODE = 256
-# .. and so are all, where they would take more bytes than this.
+# .. and none are kept beyond this number of bytes.
 cdef size_t MOST_KEPT = 2**28
 
-# Scores differ by less than this fraction of what they are made of: nothing but rounding, with
-# which steps could go back and forth for ever.
+# Differences of scores below this fraction of the sum of their terms are rounding, with which steps
+# could go back and forth for ever.
 cdef double ROUNDING = 2.0**-51
 # Steps within a block end when the slope has fallen to this fraction of the first one: the rest is
-# better gained after steps of other blocks.
+# gained more cheaply after steps of other blocks.
 cdef double LEAST_SLOPE = 0.02
 # F and nu in the rule of the cache (Osokin et al. 2016, algorithm 5)
 cdef double LEAST_FRACTION = 0.25
@@ -92,7 +105,7 @@ cdef class BCFWUpdate(BlockUpdate):
     cdef double[::1] gaps, promises
     cdef readonly Py_ssize_t n_oracle_calls
     cdef readonly int clock          # number of the pass with the oracle
-    cdef bint stored                 # is this a pass that goes back to some blocks?
+    cdef bint stored                 # is this a pass over stored planes, or a second one?
     cdef public double mean_gap      # at the last exact pass
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer,
@@ -107,7 +120,7 @@ cdef class BCFWUpdate(BlockUpdate):
         self.delta = Direction(problem.max_statistics)
 
     def begin_pass(self, bint stored):
-        """Begin a pass with the oracle, or one that goes back to some blocks."""
+        """Begin a pass with the oracle, or a second pass over some blocks."""
         self.stored = stored
         self.clock += not stored
 
@@ -139,13 +152,14 @@ cdef class PlainUpdate(BCFWUpdate):
         self.record_gap(i, self.problem.block_weight[i] * slope, sampler)
         return self.line_search(i, slope)
 
-    # delta is the way from the mix of block i to the plane of the call
+    # delta = psi of the plane of the call - psi of the mix of block i
     cdef void turn(self, Py_ssize_t i) noexcept nogil:
         cdef Block* block = &self.dual.blocks[i]
         self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
         self.delta.add(block.index, block.value, block.n, -1.0)
 
     cdef double slope(self, Py_ssize_t i) noexcept nogil:
+        # (loss of the plane - loss of the mix) - theta @ delta
         cdef double slope = self.call.loss - self.dual.blocks[i].plane_loss[0]
         cdef Py_ssize_t e
         cdef int32_t j
@@ -160,10 +174,12 @@ cdef class PlainUpdate(BCFWUpdate):
         cdef double loss_change = self.call.loss - self.dual.blocks[i].plane_loss[0]
         cdef double curvature, gamma
         if slope > 0.0:
+            # all divided by c: D rises by  c (gamma slope - gamma^2 / 2 c / lam ||B_i delta||^2)
             curvature = scale * self.problem.sqnorm(i, self.delta)
             gamma = best_step(slope, curvature, 1.0)                            # line 6
             self.increase += weight * gamma * (slope - 0.5 * gamma * curvature)
-            self.regularizer.add(self.problem, i, self.delta, gamma * scale)   # line 8
+            # line 8: v += gamma c / lam B_i delta
+            self.regularizer.add(self.problem, i, self.delta, gamma * scale)
             self.averager.add_step(
                 self.problem, i, self.delta, gamma * scale, gamma * weight * loss_change
             )
@@ -213,7 +229,7 @@ cdef class BlockAtoms(WorkingSet):
     cdef vector[double] value_room
     cdef vector[Py_ssize_t] first_room
     cdef vector[GatheredPlanes] kept
-    cdef vector[Py_ssize_t] place    # (n_blocks,) where in `kept`, counted from one; 0: nowhere
+    cdef vector[Py_ssize_t] place    # (n_blocks,) place in `kept`, counted from one; 0: none
     cdef size_t n_kept               # bytes
 
     # psi of the planes of a block; must come before load()
@@ -270,7 +286,7 @@ cdef class BlockAtoms(WorkingSet):
             planes.begin(dual.blocks[i].version)
         for p in range(planes.n_planes(), self.n_atoms):
             n = dual.plane(problem, i, p, self.index_room.data(), self.value_room.data())
-            # a pair of labels that a long labelling has often is one entry
+            # a pair of labels that a long labelling has repeatedly becomes one entry
             scratch.add(self.index_room.data(), self.value_room.data(), n, 1.0)
             planes.append(
                 &scratch.index[0], &scratch.value[0], scratch.n, problem.max_statistics
@@ -284,7 +300,7 @@ cdef class BlockAtoms(WorkingSet):
             return self.forget(problem, dual, i)
         return 0
 
-    # too many are kept: none are, from now on
+    # memory is used up: none are kept from now on
     cdef int forget(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
         self.kept.clear()
         self.kept.shrink_to_fit()
@@ -305,6 +321,7 @@ cdef class BlockAtoms(WorkingSet):
         cdef Py_ssize_t p, e
         cdef double total, size = 0.0
         self.fill_gram(problem, dual, i, scratch)
+        # score = loss - planes @ theta
         for p in range(self.n_atoms):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
@@ -327,6 +344,7 @@ cdef class BlockAtoms(WorkingSet):
     ) except -1 nogil:
         cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
         cdef double* gram = dual.blocks[i].gram
+        # gram = (planes @ B_i^T) @ (planes @ B_i^T).T, of which the first n_gram rows are known
         for p in range(dual.blocks[i].n_gram, self.n_atoms):
             self.add_plane(p, scratch, 1.0)
             problem.inner_products(
@@ -346,7 +364,7 @@ cdef class BlockAtoms(WorkingSet):
         cdef Py_ssize_t p
         cdef double loss_change = 0.0, change, total = 1.0
         if self.with_image:
-            # steps away from an atom magnify whatever is missing from the sum of the weights
+            # steps away from an atom magnify rounding errors of the sum of the weights
             total = 0.0
             for p in range(self.n_atoms):
                 total += self.weight[p]
@@ -433,7 +451,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
             if slope < enough or slope <= 0.0:
                 return True
         if slope > 0.0:
-            # the best of the atoms was worth its place
+            # the best of the atoms counts as used
             self.dual.blocks[i].last_used[self.atoms.best] = self.clock
             self.improve(i, slope)
         return False
@@ -473,8 +491,8 @@ cdef class ProjectionUpdate(BCFWUpdate):
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
     grows by c (<d, s> - kappa / 2 ||d||^2) if the mix changes by d: its maximum is the projection
-    of alpha + s / kappa onto the simplex; where labellings are sets of wrong states, onto the part
-    of it in which none of these has more than its weight.
+    of alpha + s / kappa onto the simplex; if labellings are sets of wrong states, onto the part of
+    the simplex in which no wrong state has more than its weight in a set.
 
     With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
     weights which are all free.
@@ -548,6 +566,7 @@ cdef class ProjectionUpdate(BCFWUpdate):
         cdef double* target = &self.target[0]
         cdef double* value = &self.change[0]
         cdef int32_t* index = &self.index[0]
+        # d = target - alpha; D rises by  c (d @ score - kappa / 2 d @ d),  v += c / lam B_i (-d)
         for k in range(self.blocks.n_states):
             change = target[k] - self.alpha[k]
             if change != 0.0:

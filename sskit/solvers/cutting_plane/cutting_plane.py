@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sskit.solvers.oracle_calls.pool import Pool
 
 
-# What "auto" stands for, by kind of cuts.
+# Values of "auto", by kind of cuts.
 DEFAULTS = {
     "exact": {"damping": 0.8},
     "linear": {"damping": 0.8, "cut_size": 1000},
@@ -154,7 +154,7 @@ class CuttingPlane(Solver):
     )
     cut_life: int = parameter(COUNT, default=50)
     keeps_dual_point = False
-    gap_every = 1  # every pass is an exact one, or all that there is
+    gap_every = 1  # every pass is an exact one, or the only kind there is
 
     @property
     def evaluates_all(self) -> bool:
@@ -162,7 +162,7 @@ class CuttingPlane(Solver):
         return self.cuts != "constant"
 
     def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter; see `resolved`."""
+        """Return the values of "auto" by parameter; see `resolved`."""
         return DEFAULTS[self.cuts]
 
     def start(

@@ -9,15 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
-# Vectors of more weights than this are kept sparse: a cut has entries only at features of what
-# was mistaken.
+# Vectors of more weights than this are sparse: a cut has entries only at features of wrong parts.
 LARGEST_DENSE = 2**16
 # Newton steps for one program with bounds; two or three are usual.
 ROUNDS = 50
-# Atoms that may join those of positive weight, one after the other: few do where a solution is
-# near, as one of fewer cuts is.
+# Atoms that may join those of positive weight, one after the other: from the solution with fewer
+# cuts few do.
 MOST_ATOMS = 1000
-# Relative to the largest second derivative: keeps systems regular where atoms depend on each other.
+# Added to the diagonal, relative to the largest second derivative: systems stay regular if atoms
+# are linearly dependent.
 RIDGE = 1e-12
 
 
@@ -133,11 +133,11 @@ class MixProgram:
         self.weight, self.average = np.append(self.weight, 0.0), np.append(self.average, 0.0)
 
     def values(self):
-        """Return what the cuts are at w, shape (n_cuts,)."""
+        """Return the values of the cuts at w, shape (n_cuts,)."""
         return self.loss - self.gram @ self.weight / self.lam
 
     def record(self):
-        """Let the weights take part in their average, the t-th in proportion to t."""
+        """Add the weights to their average, the t-th in proportion to t."""
         self.n_averaged += 1
         self.average += 2.0 / (self.n_averaged + 1) * (self.weight - self.average)
 
@@ -170,7 +170,7 @@ class CutProgram(MixProgram):
     r"""The master program over cuts that are vectors, so that w is computed too.
 
     If all cuts are lower bounds of the mean hinge, the maximum is one of the optimum. With a prior
-    the program is that of w - prior: the losses here are what the cuts are at the prior.
+    the program is that of w - prior: the losses here are the values of the cuts at the prior.
 
     With bounds on the weights, w = clip(v), the objective
 
@@ -190,7 +190,7 @@ class CutProgram(MixProgram):
     Attributes
     ----------
     idle : ndarray of shape (n_cuts,)
-        For how many calls of `solve` a cut has had no weight.
+        Number of calls of `solve` since a cut had weight.
     """
 
     def __init__(self, regularizer):
@@ -210,7 +210,7 @@ class CutProgram(MixProgram):
         self.idle = np.append(self.idle, 0)
 
     def bounds(self, w):
-        """Return what the cuts are at weights of shape (n_weights,)."""
+        """Return the values of the cuts at weights of shape (n_weights,)."""
         w = self.regularizer.offset(w)
         return self.loss - self.vectors.dot(self.regularizer.covector(w))
 
@@ -227,7 +227,7 @@ class CutProgram(MixProgram):
             self.vectors.keep(places)
 
     def values(self):
-        """Return what the cuts are at w, shape (n_cuts,)."""
+        """Return the values of the cuts at w, shape (n_cuts,)."""
         return (
             self.bounds(self.regularizer.coef()) if self.regularizer.bounded else super().values()
         )
@@ -246,11 +246,11 @@ class CutProgram(MixProgram):
         lam, image = self.lam, self.regularizer.image
         lower, upper = self.regularizer.box()
         v = self.dual_sum(self.weight)
-        # where no weight is free rounding would be all that there is
+        # if no weight is free, the curvature would be rounding only
         free, gram = np.zeros(len(v), dtype=bool), RIDGE * np.diag(self.gram.diagonal())
         for _ in range(ROUNDS):
             score = self.bounds(image(v))
-            # about their mean, so that slopes keep their digits near the maximum
+            # minus their mean, so that slopes keep their digits near the maximum
             score -= score @ self.weight
             if score.max() <= tolerance:
                 break
@@ -293,7 +293,7 @@ def longest_rise(slope, lam, v, direction, image):
     v : ndarray of shape (n_weights,)
         The dual sum.
     direction : ndarray of shape (n_weights,)
-        By what a whole step changes it.
+        Change of v by the whole step.
     image : callable
         clip.
 
@@ -329,8 +329,8 @@ def maximum(score, weight, gram, lam, tolerance):
     lam : float
         Regularisation strength.
     tolerance : float
-        The slope to any atom at the end, and by how much the value may fall short. It may do so
-        by more only if rounding, or 1000 rounds, allow no better.
+        Largest slope to any atom at the end, and largest difference of the value to the maximum.
+        Both may be larger only because of rounding, or after 1000 rounds.
 
     Returns
     -------
@@ -360,7 +360,7 @@ def newton_step(score, weight, gram, lam):
     increase : float
         Of the function.
     weight : ndarray of shape (n_atoms,)
-        Where it is that much larger.
+        At which it is larger by this.
     """
     support = np.union1d(np.flatnonzero(weight), score.argmax())
     K, score, fraction = gram[np.ix_(support, support)] / lam, score[support], weight[support]

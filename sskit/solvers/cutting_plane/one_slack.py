@@ -10,11 +10,11 @@ from sskit.solvers.common.solution import Certificate, certify_weights
 from sskit.solvers.cutting_plane.master_program import CutProgram, HingeCut
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
-# The program over the cuts is solved to this fraction of the gap, but not beyond what rounding
-# leaves of the objective.
+# The program over the cuts is solved to this fraction of the gap, but not beyond the rounding of
+# the objective.
 ACCURACY = 1e-3
 ROUNDING = 1e-15
-# A sampled cut is drawn anew at most so often: every other draw is good enough.
+# A sampled cut is drawn at most so often: every second draw suffices on average.
 DRAWS = 100
 
 
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
     cut : HingeCut
         Made of them, or of some of them.
     excess : float
-        How much larger the mean hinge may be, where the oracle bounds what it misses.
+        Upper bound of what the oracle has missed of it, if it has one.
     """
 
     hinge: float
@@ -56,9 +56,9 @@ def draw(weight, size, random_state):
     Returns
     -------
     places : ndarray
-        What was drawn, in rising order.
+        Places that were drawn, ascending.
     fraction : ndarray
-        How often, in parts of all draws.
+        How often each, as a fraction of all draws.
     """
     drawn = random_state.choice(len(weight), size, p=weight / weight.sum())
     places, counts = np.unique(drawn, return_counts=True)
@@ -71,7 +71,7 @@ def exact_cut(vertices, padded, weight):
     Parameters
     ----------
     vertices : Answers
-        Asks them.
+        Calls them.
     padded : ndarray of shape (n_weights + LANES,)
         Padded weights.
     weight : ndarray of shape (n,)
@@ -85,7 +85,7 @@ def exact_cut(vertices, padded, weight):
     Raises
     ------
     CutShort
-        If a stop was due before all oracles had been called.
+        If the fit is to stop before all oracles were called.
     """
     vertices.evaluate(padded)
     loss = float(np.dot(weight, vertices.losses()))
@@ -102,8 +102,8 @@ def linear_cut(vertices, padded, weight, level, size, random_state):
     vertices, padded, weight : object
         As for exact cuts.
     level : float
-        What the cut should be above at w, if the mean hinge is; of 100 samples that are
-        not, the best is taken.
+        Value that the cut should exceed at w, if the mean hinge does; if 100 samples do not, the
+        best of them is taken.
     size : int
         Number r of draws.
     random_state : RandomState
@@ -119,7 +119,7 @@ def linear_cut(vertices, padded, weight, level, size, random_state):
     vertices.evaluate(padded)
     losses, hinges = vertices.losses(), vertices.hinges()
     (hinge, excess), loss = mean_of(vertices, weight), float(np.dot(weight, losses))
-    # an answer may be wrong without a loss, where a mistake costs nothing
+    # an answer may be wrong without a loss, if the mistake has no cost
     wrong = np.flatnonzero(((losses > 0.0) | (hinges > 0.0)) & (weight > 0.0))
     if not len(wrong):
         return Finding(hinge, HingeCut(0.0, vertices.sum(wrong, weight[wrong])), excess)
@@ -159,7 +159,7 @@ class CuttingPlaneRun(Run):
     hinge, primal : float
         Mean hinge and objective there, by the best known planes.
     most : float
-        What the mean hinge is at most there, if the oracle is exact or bounds what it misses.
+        Upper bound of the mean hinge there, if the oracle is exact or has upper bounds.
     bound : float
         Lower bound of the optimum.
     """
@@ -207,13 +207,13 @@ class CuttingPlaneRun(Run):
         return self.primal - self.bound
 
     def ask(self, w):
-        """Add the cut of these weights; return the mean hinge there, and what it is at most."""
+        """Add the cut of these weights; return the mean hinge there, and its upper bound."""
         finding = exact_cut(self.vertices, self.regularizer.padded(w), self.problem.block_weight)
         self.program.add(finding.cut)
-        # an inexact oracle may have found before, or find now, what it misses elsewhere
+        # an inexact oracle may have found a better plane before, or find one now
         self.hinge = max(self.hinge, finding.cut.bound(self.regularizer.covector(self.best)))
         hinge = float(self.program.bounds(w).max())
-        # no rounding stands between the two where the answers are proved best
+        # if the answers are proved best, the two are equal to the last bit
         most = max(hinge, finding.hinge + finding.excess) if finding.excess else hinge
         return hinge, most
 
@@ -254,7 +254,7 @@ class LinearCutRun(CuttingPlaneRun):
         self.draws = cut_size, random_state
 
     def ask(self, w):
-        """Add a sampled cut of these weights; return the mean hinge, and what it is at most."""
+        """Add a sampled cut of these weights; return the mean hinge, and its upper bound."""
         level = float(self.program.bounds(w).max()) + self.tolerance.gap_above(self.bound)
         padded, weight = self.regularizer.padded(w), np.asarray(self.problem.block_weight)
         hinge, cut, excess = linear_cut(self.vertices, padded, weight, level, *self.draws)

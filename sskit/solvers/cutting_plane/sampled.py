@@ -57,7 +57,7 @@ class SampleRun(Run):
         return self.vertices.n_calls
 
     def begin(self, pool):
-        """Make what holds the cuts: here as vectors of all weights."""
+        """Make the program of the cuts, here vectors of all weights."""
         self.program = CutProgram(self.regularizer)
         self.vertices = Answers(pool or Pool(self.problem), planes=True)
 
@@ -76,12 +76,12 @@ class SampleRun(Run):
         finding : Finding
             Mean hinge and cut of the sample at the present w.
         primal, excess : float
-            Objective at the average, by its mean hinge on the sample, and what is missing from it.
+            Objective at the average, by its mean hinge on the sample, and its excess.
 
         Raises
         ------
         CutShort
-            If a stop was due before all oracles had been called.
+            If the fit is to stop before all oracles were called.
         """
         average = self.weights()
         self.vertices.choose(blocks)
@@ -91,7 +91,7 @@ class SampleRun(Run):
         return finding, self.regularizer.primal(average, hinge), excess
 
     def add(self, cut):
-        """Add the cut that was found last."""
+        """Add the last cut found."""
         self.program.add(cut)
 
     def weights(self):
@@ -109,7 +109,7 @@ class SampleRun(Run):
         Returns
         -------
         gap : float
-            The violation; inf if the oracles of the sample were not all asked.
+            The violation; inf if not all oracles of the sample were called.
         """
         try:
             finding, primal, excess = self.ask() if self.found is None else self.found
@@ -126,17 +126,17 @@ class SampleRun(Run):
 
     @property
     def goal(self):
-        """By how much a cut may be violated without being added."""
+        """Violation up to which a cut is not added."""
         return self.tolerance.gap_above(self.bound)
 
     def lower_bound(self):
-        """Return the optimum of the program, which is above that of the problem perhaps."""
+        """Return the optimum of the program, which may be above that of the problem."""
         return self.bound
 
     def certify(self, evaluator):
         """Return the estimate for the average by the last samples; nothing is proved."""
         patience = self.primals.maxlen
-        # of samples that are not drawn yet no more is known than of the first
+        # samples that are not drawn yet count with the largest loss of the first
         unknown = (patience - len(self.primals)) * np.array([self.unit, 0.0])
         primal, missed = ((np.sum(self.primals, axis=0) + unknown) / patience).tolist()
         return Certificate(None, primal, self.bound, primal - self.bound, False, missed)
@@ -159,7 +159,7 @@ class KernelSampleRun(SampleRun):
     n_oracle_calls = 0
 
     def begin(self, pool):
-        """Make what holds the cuts."""
+        """Make the program of the cuts."""
         self.whole = self.problem.space.support
         self.program = MixProgram(self.regularizer.lam)
         self.vectors = CutVectors(dense=False)
@@ -176,7 +176,7 @@ class KernelSampleRun(SampleRun):
         space = Regularizer(program.lam, part.n_weights, part.space.covector)
         self.last = support, space
         mixes = [self.split(weight) for weight in (program.weight, program.average)]
-        # kernels of the rows of both are taken once
+        # kernels of rows that both have are computed once
         stacked = np.concatenate([coefficients for _, coefficients in mixes])
         used = np.flatnonzero(stacked.any(axis=0))
         values = support.gather(self.numbers[used], stacked[:, used]).reshape(2, -1)
@@ -193,7 +193,7 @@ class KernelSampleRun(SampleRun):
         return finding, primal, excess
 
     def add(self, cut):
-        """Add the cut that was found last."""
+        """Add the last cut found."""
         (support, space), n_states = self.last, self.whole.n_states
         linear, coefficients = cut.vector[: self.whole.n_linear], support.coefficients(cut.vector)
         values = support.spread(coefficients, self.numbers)

@@ -13,14 +13,14 @@ NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 
 
 class WorkersLost(Exception):
-    """Workers are gone with the dual variables of their parts.
+    """Workers were lost, with the dual variables of their parts.
 
-    The caller that catches it lets all workers begin, and repeats what was under way.
+    The caller that catches it lets all workers begin, and repeats the interrupted action.
     """
 
 
 def persist(action, begin):
-    """Return what an action returns; if workers are lost, it is done anew after `begin`."""
+    """Return the result of an action, which is repeated after `begin` if workers are lost."""
     while True:
         try:
             return action()
@@ -41,7 +41,7 @@ class DistributedRun(Run):
     regularizer : Regularizer
         Has lam, the box, and weights of this run alone.
     before : DistributedRun, default=None
-        A run that ended, whose record goes on.
+        An earlier run, whose record is continued.
 
     Attributes
     ----------
@@ -79,14 +79,14 @@ class DistributedRun(Run):
         return self.dual_value
 
     def begin(self):
-        """Let all workers begin from the dual variables that there are: any are feasible.
+        """Let all workers begin from the present dual variables: any are feasible.
 
         Returns
         -------
         unit : float
             P(0).
         proof : Proof
-            What the answers of the oracles prove.
+            Proof of the answers of the oracles.
         """
         found = None
         while found is None:
@@ -101,13 +101,13 @@ class DistributedRun(Run):
         return sum(units), min(proofs)
 
     def take(self, reports):
-        """Take over what all workers report; return the sum."""
+        """Store the reports of all workers; return their sum."""
         total = Report(*(sum(column) for column in zip(*reports, strict=True)))
         self.loss, self.n_calls, self.estimate = total.loss, total.n_calls, total.estimate
         return total
 
     def replace_sum(self, sums):
-        """Take for the dual sum what all workers add to it."""
+        """Set the dual sum to the sum over all workers."""
         total = np.sum(sums, axis=0)
         self.regularizer.set_v(total)
         self.dual_value = self.regularizer.dual(total, self.loss)
@@ -122,7 +122,7 @@ class DistributedRun(Run):
         return answers
 
     def run_pass(self):
-        """Let every worker make a pass; return the sum of the gaps last seen."""
+        """Let every worker make a pass; return the sum of the last known gaps."""
         return persist(self.make_pass, self.begin)
 
     def certify(self, evaluator):
@@ -163,8 +163,7 @@ class DistributedRun(Run):
         self.note(start, exact=True)
         image = regularizer.image(self.v)
         excess = float((image - w) @ (2.0 * self.v - w - image))
-        # the block gaps are those between the weights and the dual sum as they were, which rounding
-        # has driven apart
+        # the block gaps belong to the weights and the dual sum before, which differ by rounding
         gap = report.estimate + 0.5 * regularizer.lam * excess
         primal, missed = regularizer.primal(w, report.hinge), report.inexactness
         return Certificate(w, primal, self.dual_value, gap, inexactness=missed)

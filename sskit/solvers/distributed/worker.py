@@ -16,13 +16,13 @@ from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.common.solver import Solver
 
-# In a pass, parts that are visited together take so many turns: blocks of a part that are all
-# visited before those of the next would pull the weights back and forth.
+# In a pass, parts that are visited together take so many turns: if all blocks of one part were
+# visited before those of the next, the weights would alternate between the parts.
 TURNS = 64
-# Of parts that pass through memory so many are visited together, while as many are loaded: visits
-# to one alone fit the weights to what it has in it.
+# Of parts that are loaded for each pass so many are visited together, while as many are loaded:
+# visits to one alone would fit the weights to its contents.
 TOGETHER = 4
-# No clock of a run comes to that.
+# Later than any clock of a run.
 FOREVER = 2**31 - 1
 
 
@@ -34,12 +34,12 @@ class Report(NamedTuple):
     loss : float
         Sum of c_i times the loss of the mix.
     estimate : float
-        Sum of the block gaps that were last seen.
+        Sum of the last known block gaps.
     n_calls : int
         Calls of the oracle so far, those of exact passes included.
     hinge, inexactness : float
-        Sum of c_i times the hinge in the last exact pass, by the best known labellings, and of
-        what the oracle may have missed of it.
+        Sums of c_i times the hinge in the last exact pass, by the best known labellings, and of the
+        part that the oracle may have missed.
     """
 
     loss: float
@@ -51,7 +51,7 @@ class Report(NamedTuple):
 
 @dataclass(eq=False)
 class PartRun:
-    """The blocks of one part and their dual variables, at weights that other parts change too.
+    """The blocks of one part and their dual variables; other parts change the same weights.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class PartRun:
     n_jobs : int, default=None
         Threads.
     keeps : bool, default=True
-        Whether the problem stays in memory between visits; else what stays is the dual point,
-        without the planes that have no weight.
+        Whether the problem stays in memory between visits; else only the dual point stays, without
+        planes that have no weight.
     point : DualPoint, default=None
         Where to start.
 
@@ -80,7 +80,7 @@ class PartRun:
     fit : Fit
         Has the problem, while it is in memory, and its run.
     unit : float
-        Sum of c_i times the largest loss, what the part adds to P(0).
+        Sum of c_i times the largest loss: the part of P(0).
     """
 
     load: Callable
@@ -100,12 +100,12 @@ class PartRun:
         self.hinge = self.inexactness = 0.0
 
     def load_ahead(self, executor):
-        """Let an executor load the problem, which is soon to be opened, if it is not in memory."""
+        """Let an executor load the problem in advance, if it is not in memory."""
         if self.fit is None and self.coming is None:
             self.coming = executor.submit(self.load)
 
     def open(self):
-        """Load the problem if it is not in memory, and go on where the part was left.
+        """Load the problem if it is not in memory, and continue from the last dual point.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class PartRun:
         Parameters
         ----------
         v : ndarray of shape (n_weights + LANES,)
-            What the part adds to the dual sum is added to this.
+            The dual sum of the part is added to it.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class PartRun:
         Raises
         ------
         CutShort
-            If a stop was due before the end.
+            If the fit is to stop before the end.
         """
         self.open()
         run = self.fit.run
@@ -168,7 +168,7 @@ class PartRun:
         return self.close()
 
     def add_sum(self, v):
-        """Add what the part, which is open, adds to the dual sum."""
+        """Add the dual sum of the part, which is open."""
         self.fit.run.dual.add_sum(self.lam, v)
 
     def save(self, whole=True):
@@ -187,8 +187,8 @@ class Worker:
     pass by itself, from the same weights, against a curvature S times as large, so that the steps
     of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
     begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
-    The dual variables are feasible all the time: what is extrapolated is the sum that a round
-    begins with.
+    The dual variables are feasible all the time: only the sum that a round begins with is
+    extrapolated.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class Worker:
         self.common = np.zeros(regularizer.n_weights)
 
     def begin(self, n_workers):
-        """Load every part that is not here yet, and sum the dual variables there are.
+        """Load every part that is missing, and sum the dual variables.
 
         Parameters
         ----------
@@ -222,13 +222,13 @@ class Worker:
         Returns
         -------
         unit : float
-            What the parts add to P(0).
+            The part of P(0).
         proof : Proof
-            What the answers of all their oracles prove.
+            Proof of the answers of all their oracles.
         report : Report
             Of all parts.
         v : ndarray of shape (n_weights,)
-            What the parts add to the dual sum.
+            Dual sum of the parts.
         """
         self.n_workers = n_workers
         self.drift = np.zeros(len(self.common))
@@ -246,19 +246,19 @@ class Worker:
         return Report(*(sum(column) for column in zip(*self.reports.values(), strict=True)))
 
     def call(self, news, method, *args):
-        """Follow the news, and return what a method then does."""
+        """Apply the changes of the last round, and return the result of a method."""
         self.follow(*news)
         return getattr(self, method)(*args)
 
     def follow(self, places, numbers):
-        """Take over what all workers have found.
+        """Apply the changes of all workers.
 
         Parameters
         ----------
         places : ndarray of int or None
             Where the dual sum of all workers has changed; None replaces all of it.
         numbers : ndarray
-            How far, or by what.
+            The changes, or the new values.
         """
         if places is None:
             self.common[:] = numbers
@@ -274,7 +274,7 @@ class Worker:
         Parameters
         ----------
         extrapolation : float
-            How far to begin beyond the last round, beta.
+            Factor beta of the extrapolation beyond the last round.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class Worker:
         return self.report(), (places, self.drift[places])
 
     def make_pass(self):
-        """Make a pass over the parts, those that pass through memory in random order."""
+        """Make a pass over the parts; those that are loaded for each pass have a random order."""
         kept = [number for number, part in self.parts.items() if part.keeps]
         passing = [number for number, part in self.parts.items() if not part.keeps]
         order = [passing[k] for k in self.random_state.permutation(len(passing))]
@@ -331,12 +331,12 @@ class Worker:
         report : Report
             Of all parts; its estimate is the sum of the block gaps.
         v : ndarray of shape (n_weights,)
-            What the parts add to the dual sum.
+            Dual sum of the parts.
 
         Raises
         ------
         CutShort
-            If a stop was due before the end.
+            If the fit is to stop before the end.
         """
         self.stop.begin_certificate()
         self.regularizer.set_v(self.common)

@@ -28,7 +28,7 @@ PRODUCTS = 8500  # that the scores of these may take: more labels where features
 
 @parameters
 class FactorSolver(Solver):
-    """Base of the solvers by nodes and edges: the problems that they refuse.
+    """Base of the solvers by nodes and edges: checks that a problem has factors.
 
     A subclass has a `name`, its name in estimators, implements `_sweep`, which visits blocks,
     and may have a `_run` of its own.
@@ -101,7 +101,7 @@ class FactorRun(Run):
     unit : float
         P(0) where every labelling is allowed, else a bound of it.
     change : float
-        By how much the last pass changed the augmented Lagrangian.
+        Change of the augmented Lagrangian by the last pass.
     """
 
     columns = {"n_scores": np.int64, "lagrangian": np.float64, "infeasibility": np.float64}
@@ -119,7 +119,7 @@ class FactorRun(Run):
         return self.sweep.n_compared, self.sweep.lagrangian, self.sweep.infeasibility
 
     def run_pass(self):
-        """Let every factor step; there is no estimate of the gap."""
+        """Take a step of every factor; there is no estimate of the gap."""
         n_steps, before = self.sampler.begin_pass(self.problem.n_blocks), self.sweep.lagrangian
         self.sweep.run_pass(self.sampler, n_steps, stop=self.stop)
         if self.sweep.stores and not self.stop.ends:
@@ -128,7 +128,7 @@ class FactorRun(Run):
         return np.inf
 
     def certify(self, evaluator):
-        """Return P at the weights, with what is known of a lower bound."""
+        """Return P at the weights, with a lower bound of the optimum if there is one."""
         if not self.exact:
             return UNKNOWN
         weights = self.last_weights()
@@ -137,13 +137,13 @@ class FactorRun(Run):
         )
 
     def lower_bound(self):
-        """Return one of the optimum if consistent marginals are a dual point, else nan."""
+        """Return the lower bound of consistent marginals if they are a dual point, else nan."""
         if not self.sweep.certifies:
             return np.nan
         return self.regularizer.dual(*self.sweep.consistent())
 
     def converged(self, certificate):
-        """Return whether the fit may end by the gap, or, where there is none, by all else."""
+        """Return whether the fit may end by the gap or, without one, by disagreement."""
         if np.isnan(certificate.gap):
             stationary = self.change <= self.tolerance.tol * abs(self.sweep.lagrangian)
             return self.sweep.infeasibility <= self.tolerance.tol and stationary
@@ -425,6 +425,6 @@ class SoftBCFW(FactorSolver):
     _run = SoftRun
 
     def _sweep(self, factors, lam, w, random_state):
-        """Return what visits the blocks: multipliers stay where they are, at zero."""
+        """Return the sweep over the blocks, whose multipliers stay zero."""
         towards = AwayStep() if self.steps == "away" else PlainStep()
         return FactorSweep(factors, lam, self.rho, 0.0, w, towards=towards)

@@ -1,5 +1,5 @@
-// A block of labels and the edges between them that are at odds with the rest: what is done at a
-// visit. See sweeps.pyx for the problem, and why edges may be left alone.
+// A visit to a block of labels and to its linked edges. See sweeps.pyx for the problem, and why
+// most edges need no link.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ struct Marginals {
     double end[2];
 };
 
-// The ends that go best with both = z: they minimise (end[0] - a)^2 + (end[1] - b)^2.
+// The best ends for both = z: they minimise (end[0] - a)^2 + (end[1] - b)^2.
 inline void complete(double z, double a, double b, double* end) {
     // q(1, 0) and q(0, 1) are a projection onto a triangle
     const double left = a - z, right = b - z, room = 1.0 - z;
@@ -58,8 +58,8 @@ inline Marginals nearest_pair(double from, double gain, double tie, double a, do
     return m;
 }
 
-// What is kept of a block between visits: the labels that have not their true state, and the edges
-// that are linked, with q(1, 1) and multipliers in single precision.
+// State of a block between visits: the labels without their true state, and the linked edges, with
+// q(1, 1) and multipliers in single precision.
 struct KeptLabel {
     int32_t label;
     double fraction;
@@ -71,7 +71,7 @@ struct KeptLink {
 struct KeptBlock {
     std::vector<KeptLabel> labels;
     std::vector<KeptLink> links;
-    bool open = false;  // as long as it is not its edges are left out altogether
+    bool open = false;  // until it is, all of its edges are left out
 };
 
 // A link at a visit, with its labels and their fractions as it has them. The weights are those of
@@ -81,7 +81,7 @@ struct Link : KeptLink {
     double end[2];
 };
 
-// Where an edge leads from a label
+// An edge of a label: the other end
 struct Neighbour {
     int32_t label, edge;
 };
@@ -372,7 +372,7 @@ class LabelBlock {
         for (ptrdiff_t k = 0; k < n; ++k) {
             if (!(y[k] > 0.0)) continue;
             for (const Neighbour& other : near[k]) {
-                // most weights are not: the rest is looked at for few
+                // most weights are not positive: the rest is computed for few
                 if (!(weight[other.edge] > noise) || linked[other.edge]) continue;
                 if (y[other.label] > 0.0)
                     join(other.edge);

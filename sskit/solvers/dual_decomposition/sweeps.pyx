@@ -305,7 +305,7 @@ cdef class FactorSweep(Sweep):
         self.gram.resize(n * n)
         for k in range(n):
             self.atoms.weight[k] = atom[k].weight
-            # differences, so that the digits remain where all gains are nearly the same
+            # differences, which keep their digits if all gains are nearly the same
             gap += atom[k].weight * (self.atoms.score[greedy] - self.atoms.score[k])
             for m in range(n):
                 self.gram[k * n + m] = self.rho * is_edge * (
@@ -521,7 +521,7 @@ cdef class LabelSweep(Sweep):
         cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0
         self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
         self.labels.label_scores(i, &self.w[0], self.block.gain.data())
-        # labels as if there were no edges do not decide when to stop
+        # passes over labels alone do not count for the stopping rule
         distance[0] = alone
         decrease = self.block.visit(
             kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
@@ -539,7 +539,7 @@ cdef class LabelSweep(Sweep):
 
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         cdef double scale = self.labels.block_weight[i] / self.lam, loss
-        # one that is not open has the truth
+        # a block that is not open has the truth
         if consistent and not self.kept[i].open:
             return 0.0
         self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])

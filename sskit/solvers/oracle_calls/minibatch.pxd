@@ -4,7 +4,7 @@ from sskit.core.sampler cimport Sampler
 from sskit.solvers.oracle_calls.pool cimport Answers
 
 
-# the last known gap of a block, one if there is none: as samplers take it to be
+# the last known gap of a block, 1 if it is unknown, as in the samplers
 cdef double known(double gap) noexcept nogil
 
 

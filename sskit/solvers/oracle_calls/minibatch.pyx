@@ -84,8 +84,8 @@ cdef class Batches:
 
     A block whose oracle is to be called waits until the batch is full, and samplers that go by
     gaps set it aside until then. If it is drawn again all the same, the batch is closed early:
-    no block is in a batch twice, and none misses a visit. What does not need the oracle is
-    done at once; then w changes before the oracles are called, all at one w still.
+    no block is in a batch twice, and none misses a visit. Steps without the oracle are taken at
+    once; they change w before the oracles are called, all at the same w.
 
     The space of the problem gets the steps that follow, to prepare them together. Where that
     is costly, blocks whose gaps are below `least` take none.
@@ -210,9 +210,10 @@ cdef class Batches:
         sampler : Sampler
             Order of the blocks; its begin_pass(n_steps) has been called.
         n_steps : int
-            Number of visits; fewer if a stop is due before.
+            Number of visits; fewer if the fit is to stop before.
         stored : bool, default=False
-            Whether blocks, all different, take steps by working sets, with no oracle called ahead.
+            Whether blocks, all different, take steps by working sets, without oracle calls in
+            advance.
         """
         cdef Py_ssize_t _, i
         with nogil:

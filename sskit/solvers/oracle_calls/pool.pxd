@@ -52,7 +52,7 @@ cdef class Answers:
     cdef OracleCall call             # for the planes; None if they are not kept
     cdef Py_ssize_t[::1] block       # (n_blocks or more,) in range
     cdef Py_ssize_t n
-    cdef double loss_weight          # factor of the losses in all questions, one unless set
+    cdef double loss_weight          # factor of the losses in all questions, 1 unless set
     cdef double[::1] hinge           # (capacity,) H_i = max_y L_i(y) - <w, psi_i(y)>
     cdef double[::1] excess          # (capacity,) so much may be missing from H_i, see OracleCall
     cdef double[::1] gap             # (capacity,) c_i (H_i - (loss_i - <w, psi_i>)) of the mix
@@ -75,8 +75,8 @@ cdef class Answers:
 cdef class Pool(Task):
     """Calls the oracles of several blocks at one w. This one calls one after the other.
 
-    What is found never depends on the kind of pool and the number of its workers, and neither
-    does the error that is raised: that of the first question that has one.
+    Neither the answers nor the error that is raised (that of the first question that has one)
+    depend on the kind of pool and the number of its workers.
     """
 
     cdef readonly Problem problem
@@ -91,9 +91,9 @@ cdef class Pool(Task):
     cdef Answers answers
     cdef const double* w
 
-    # the answers that there are afterwards are marked; all, unless a stop is due
+    # afterwards `answered` marks the answers; all, unless the fit is to stop
     cdef int answer(self, Answers answers, const double* w) except -1 nogil
-    # answer some of the questions; returns whether a stop is due
+    # answers some of the questions; returns whether the fit is to stop
     cdef bint evaluate_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
         Py_ssize_t worker

@@ -13,11 +13,11 @@ from sskit.parallel.thread_pool cimport ThreadPool
 
 from sskit.core.stop import CutShort
 
-# Portions of questions for each worker: so many that no worker waits long for the slowest oracles.
+# Portions of questions for each worker: enough that no worker waits long for the slowest oracles.
 cdef Py_ssize_t PORTIONS = 8
 # More means "all there are": each has scratch memory of its own.
 MOST_WORKERS = 256
-# Seconds for which answers are found ahead without reading the clock.
+# Seconds for which answers are computed in advance without reading the clock.
 cdef double AHEAD = 0.5
 
 
@@ -74,10 +74,9 @@ cdef class OracleCall:
 cdef class Answers:
     """Hinges of blocks, perhaps with their gaps, or planes: a vertex of the domain of the dual.
 
-    Where the oracle may miss the maximum and no planes are kept, the hinge that goes with gaps is
-    the best of what it found, the truth and the planes of the block; one that was merged is no
-    better than the best of those it was merged from. An answer that is proven best stands, as with
-    an exact oracle.
+    If the oracle may miss the maximum and no planes are kept, the hinge for the gaps is the best of
+    its answer, the truth and the planes of the block; a merged plane is no better than the best of
+    those it was merged from. An answer that is proven best counts as exact.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ cdef class Answers:
         return np.asarray(self.hinge)[: self.n]
 
     def excesses(self):
-        """Return by how much the hinges may be larger, shape (n,); 0 where nothing is known."""
+        """Return upper bounds of what is missing from the hinges, shape (n,); 0 if unknown."""
         return np.asarray(self.excess)[: self.n]
 
     def gaps(self):
@@ -141,7 +140,7 @@ cdef class Answers:
         Raises
         ------
         CutShort
-            If a stop was due before all had answered.
+            If the fit is to stop before all were called.
         """
         self.open()
         try:
@@ -175,7 +174,7 @@ cdef class Answers:
         if self.call is not None:
             memcpy(&self.code[k, 0], &call.code[0], problem.code_length(i) * sizeof(int32_t))
         if self.dual is not None:
-            # with what is known without the oracle
+            # with the planes that are known without the oracle
             compares = self.call is None and not (
                 problem.exact or problem.bounds and call.excess == 0.0
             )
@@ -187,7 +186,7 @@ cdef class Answers:
                     mix += weight * call.bound()
                     if compares:
                         self.hinge[k] = max(self.hinge[k], call.bound())
-            # what is known is above what was found; the upper bound stays
+            # a known plane is above the answer; the upper bound stays
             self.excess[k] = max(call.excess - (self.hinge[k] - call.hinge), 0.0)
             self.gap[k] = problem.block_weight[i] * (self.hinge[k] - mix)
         self.answered[k] = 1
@@ -227,8 +226,8 @@ cdef class Answers:
     def sum(self, const Py_ssize_t[::1] questions, const double[::1] weight):
         """Return a sum of planes that were found, always in the same order.
 
-        In a kernel space it takes as many kernels as there are questions, times all rows: those of
-        rows that are in memory are there.
+        In a kernel space this takes as many kernels as there are questions times rows, except those
+        in memory.
 
         Parameters
         ----------
@@ -245,7 +244,7 @@ cdef class Answers:
         Raises
         ------
         CutShort
-            If a stop was due before the end of the sum.
+            If the fit is to stop before the end of the sum.
         """
         cdef Py_ssize_t m, n_weights = self.problem.n_weights
         cdef double[::1] out = np.zeros(n_weights + LANES)
@@ -271,8 +270,7 @@ cdef class Answers:
 cdef class Pool(Task):
     """Oracle calls by one worker, the problem itself.
 
-    What is found in an exact pass, of all blocks at one w, does not depend on the number of
-    workers.
+    The result of an exact pass, of all blocks at one w, does not depend on the number of workers.
 
     Parameters
     ----------
@@ -281,7 +279,7 @@ cdef class Pool(Task):
     n_threads : int, default=1
         Number of workers.
     stop : Stop, default=None
-        Whether to leave out the rest; None never does.
+        Tells when to end early; None: never.
     """
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads=1, *args, Stop stop=None):
@@ -341,7 +339,7 @@ cdef class Pool(Task):
         Raises
         ------
         CutShort
-            If a stop was due before all oracles had been called.
+            If the fit is to stop before all oracles were called.
         """
         cdef Answers answers = Answers(self, dual)
         answers.loss_weight = loss_weight
@@ -406,7 +404,7 @@ cdef class ParallelPool(Pool):
 
 
 cdef class PrecomputingPool(Pool):
-    """Oracle calls by one worker, whose answers other processes have found ahead.
+    """Oracle calls by one worker, whose answers other processes have computed in advance.
 
     Parameters
     ----------
@@ -424,7 +422,7 @@ cdef class PrecomputingPool(Pool):
 
     cdef readonly object oracle_pool
     cdef Py_ssize_t n_workers
-    cdef Py_ssize_t portion              # how many answers are found ahead at a time
+    cdef Py_ssize_t portion              # number of answers that are computed in advance
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, oracle_pool, Py_ssize_t n_workers,
                   *, Stop stop=None):
@@ -432,7 +430,7 @@ cdef class PrecomputingPool(Pool):
         self.portion = self.n_workers = n_workers
 
     cdef int answer(self, Answers answers, const double* w) except -1 nogil:
-        # oracle_pool is of whole losses
+        # oracle_pool answers for whole losses only
         if answers.n == 1 or answers.loss_weight != 1.0:
             return Pool.answer(self, answers, w)
         with gil:
@@ -468,11 +466,11 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
     Parameters
     ----------
     problem : Problem
-        The problem; has a pool that finds its answers ahead, or none.
+        The problem; may have a pool that computes answers in advance.
     n_jobs : int, default=None
         Number of workers, as in scikit-learn.
     stop : Stop, default=None
-        Whether to leave out the rest of the questions; None never does.
+        Tells when to end early; None: never.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 r"""The approximate regularisation path (Osokin et al. 2016, algorithm 7), with a certificate.
 
-Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, bound how far the weights of a
-breakpoint serve.
+Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, bound down to which lam the
+weights of a breakpoint have a small enough gap: down to there they *serve*.
 
 *Dual weights that shrink* (Osokin et al. 2016, proposition 1, equation 13). Every plane but the
 truth keeps the fraction rho of its dual weight. Then v stays, so w does, and with
@@ -23,9 +23,10 @@ and w need not belong to it to be judged by it: without a box
 
 which grows with the square of the step only.
 
-Both bounds are convex in :math:`\lambda'`, for P is linear and D concave, and remain so if eps P is
-taken away: what holds at both ends of a piece holds within. The longer of the two steps is taken,
-and the run goes on from the point that allowed it, the one with the higher dual objective there.
+Both bounds are convex in :math:`\lambda'`, for P is linear and D concave, and so are their
+differences to eps P: if they are small enough at both ends of a piece, they are so within it. The
+longer of the two steps is taken, and the run goes on from the point that allowed it, the one with
+the higher dual objective there.
 """
 
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Piece:
     hinge : float
         sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
     inexactness : float
-        What part of gap and hinge the oracle may have missed, see `Certificate`.
+        The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
         The dual sum at lam; the same array as `w` without bounds on the weights.
     loss : float
@@ -109,7 +110,7 @@ class PathTracer:
 
     so lam_1, which makes that kappa eps of the dual objective, and every larger lam are served:
     the dual objective of the same planes grows with lam. In :math:`1 / \lambda` the gap there is
-    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` of what it is
+    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` times the gap
     at lam_1.
 
     *Induction.* The model of a breakpoint serves all lam down to the next one, see the module
@@ -117,10 +118,11 @@ class PathTracer:
     `Tolerance`). For lam to zero both gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with
     next to no hinge serves all smaller lam, and the path ends.
 
-    If the oracle may miss the maximum but bounds it, the path is traced by what is found, like the
-    end of a fit, for more passes or breakpoints cannot close the rest. The gaps of the pieces count
-    it: as w and the bounds stay, it is the same for all lam of a piece. Above lam_1 the gap is
-    convex in :math:`1 / \lambda` all the same, from what may have been missed at w_0.
+    If the oracle may miss the maximum but bounds it, the path is traced by the best known
+    labellings, as a fit ends by them: more passes or breakpoints cannot close the rest. The gaps of
+    the pieces count it: as w and the bounds stay, it is the same for all lam of a piece. Above
+    lam_1 the gap is convex in :math:`1 / \lambda` all the same, from what may have been missed at
+    w_0.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ class PathTracer:
     origin : ndarray of shape (n_weights,)
         w_0, the model of infinite lam.
     origin_gap : float
-        The gap there: what the oracle may have missed. There once the path has begun.
+        The gap there, which is what the oracle may have missed; set once the path has begun.
     status : Status
         Why the last breakpoint ended; other than CONVERGED if it cut the path short.
     """
@@ -228,7 +230,7 @@ class PathTracer:
         Returns
         -------
         lam : float
-            0 if there is nothing to lose at w_0.
+            0 if the hinge at w_0 is zero.
         """
         run, regularizer = self.fit.run, self.regularizer
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
@@ -247,7 +249,7 @@ class PathTracer:
             self.fit.change_lam(piece.lam_end)
 
     def piece(self, certificate):
-        """Return the model of the present lam, of arrays of its own, and what it serves."""
+        """Return the piece that begins at the present lam, with copies of the arrays."""
         fit, regularizer = self.fit, self.regularizer
         problem, dual, lam = fit.run.problem, fit.run.dual, regularizer.lam
         gap, missed = certificate.known_gap, certificate.inexactness
@@ -266,7 +268,7 @@ class PathTracer:
 
 
 def largest_fraction(eps, pieces, origin_gap, unit):
-    """Return a fraction of the objective that no gap of a path exceeds.
+    """Return an upper bound of the gaps of a path as a fraction of the objective.
 
     Parameters
     ----------
@@ -282,7 +284,7 @@ def largest_fraction(eps, pieces, origin_gap, unit):
     Returns
     -------
     fraction : float
-        `eps`, unless the oracle may have missed something.
+        `eps`, unless the oracle may have missed a maximum.
     """
     fractions = [float(eps)]
     for piece in pieces:
@@ -323,7 +325,7 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
     dual : float
         At most the optimum.
     """
-    # far from the breakpoint one of the two may be no number, which is no bound
+    # far from the breakpoint one of the two may be NaN, which is no bound
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rho = np.float64(lam) / breakpoint
         kept = loss - lam * conjugate(1.0 / rho)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
@@ -21,15 +21,32 @@ if TYPE_CHECKING:
     from sskit.core.problem import Problem
     from sskit.core.regularizer import Regularizer
 
-# From so many weights on the last steps are kept in single precision: the direction need not be
-# exact, and they take most of the memory and much of the time.
+# From so many weights on the last steps are kept in single precision: they take most of the memory
+# and much of the time, and the direction need not be exact.
 MANY_WEIGHTS = 2**20
-# A step has to lower the objective by this fraction of what the slope promises.
+# Armijo's condition: a step must lower the objective by this fraction of step * slope.
 DECREASE = 1e-4
-# By less than this fraction of the objective two values do not differ.
+# Differences of values below this fraction of the objective are rounding.
 ROUNDING = 1e-14
-# So many steps that are too long in a row, each at most half as long, tell of a useless direction.
+# After so many steps in a row that were too long, each at most half as long, the direction is
+# useless.
 MOST_REJECTED = 20
+
+
+class LossSum(Protocol):
+    """The mean loss of all blocks and its gradient, as ``log_loss`` of a problem returns it."""
+
+    def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the mean loss at padded weights, and add its gradient."""
+        ...
+
+    def losses(self) -> np.ndarray:
+        """Return the losses of the blocks in the last evaluation."""
+        ...
+
+    def n_queries(self, n_calls: int) -> int:
+        """Return how often the model's own oracle was called."""
+        ...
 
 
 @parameters
@@ -79,13 +96,13 @@ class LBFGS(Solver):
     gap_every = 1  # every pass has a certificate
 
     def _auto(self, problem, bounded):
-        """Return what "auto" stands for by parameter; see `resolved`."""
+        """Return the values of "auto" by parameter; see `resolved`."""
         if problem is None:
             return {}
         return {"memory": 6 if problem.n_weights >= MANY_WEIGHTS else 12}
 
-    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> Any:
-        """Return what evaluates all blocks at one w.
+    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> LossSum:
+        """Return the object that evaluates all blocks at one w.
 
         Parameters
         ----------
@@ -94,7 +111,7 @@ class LBFGS(Solver):
         n_jobs : int or None
             Number of workers.
         stop : Stop
-            Whether to leave out the rest of the blocks.
+            Tells when to end a pass early.
 
         Returns
         -------
@@ -104,7 +121,7 @@ class LBFGS(Solver):
         Raises
         ------
         ValueError
-            If the problem has no sums over labellings.
+            If the problem cannot sum over labellings.
         """
         pool = problem.log_loss(n_jobs, stop)
         if pool is None:
@@ -117,7 +134,7 @@ class LBFGS(Solver):
         regularizer: Regularizer,
         random_state: np.random.RandomState,
         gaps: np.ndarray | None = None,
-        pool: Any = None,
+        pool: LossSum | None = None,
     ) -> LBFGSRun:
         """Return the state of a new run.
 
@@ -167,13 +184,13 @@ class LBFGSRun(Run):
         The mean loss at the last weights that were evaluated.
     """
 
-    def __init__(self, problem, regularizer, pool, memory):
+    def __init__(self, problem: Problem, regularizer: Regularizer, pool: LossSum, memory: int):
         super().__init__(problem, regularizer)
         self.pool, self.memory = pool, memory
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
         self.history = History(n, memory, dtype)
-        # of the point where the run is, and of the next one that is tried
+        # gradients at the present point, and at the next one that is tried
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
         self.forget()
@@ -185,29 +202,31 @@ class LBFGSRun(Run):
             self.trial_gradient, self.gradient = self.gradient, self.trial_gradient
             self.accept(primal)
 
-    def evaluate(self, w, gradient):
+    def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
         """Return the objective at padded weights, and write its gradient."""
         gradient[:] = 0.0
         self.loss = self.pool.evaluate(w, gradient)
         self.n_oracle_calls += self.problem.n_blocks
         gradient[self.problem.n_weights :] = 0.0
+        # P(w) = lam / 2 ||w - prior||^2 + loss;  its gradient has lam (w - prior) besides
         lam = self.regularizer.lam
         squares = regularize(gradient, w, self.regularizer.prior, lam)
         return 0.5 * lam * squares + self.loss
 
-    def restart(self):
-        """Evaluate the weights where the run is, and forget the steps that led there."""
+    def restart(self) -> None:
+        """Evaluate the present weights, and forget all steps."""
         self.forget()
         self.accept(self.evaluate(self.w, self.gradient))
 
-    def forget(self):
-        """Forget the last steps, and what they proved."""
+    def forget(self) -> None:
+        """Forget the last steps, and the lower bound."""
         self.history.clear()
         self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
 
-    def accept(self, primal):
-        """Take over the objective at the weights, whose gradient is known, and choose a step."""
+    def accept(self, primal: float) -> None:
+        """Make the evaluated weights the present point, and choose a step."""
         self.primal = primal
+        # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
         g = self.gradient
         gap = inner(g, g) / (2.0 * self.regularizer.lam)
         if primal - gap > self.dual or not self.dual > -np.inf:
@@ -218,8 +237,8 @@ class LBFGSRun(Run):
             self.slope = self.history.find_direction(g)
         self.step, self.n_rejected = 1.0, 0
 
-    def run_pass(self):
-        """Evaluate one point: the run goes there, or tries a nearer one in the next pass."""
+    def run_pass(self) -> float:
+        """Evaluate one point: accept it, or try a shorter step in the next pass."""
         take_step(self.w, self.history.direction, self.step, self.trial)
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
@@ -237,36 +256,37 @@ class LBFGSRun(Run):
             self.history.clear()
             self.accept(self.primal)
             return np.inf
-        # the lowest point of the parabola through both values, within limits
+        # the minimum of the parabola through f(0), f'(0) and f(step), within limits
+        # step' = -slope step^2 / (2 (f(step) - f(0) - slope step))
         excess = primal - self.primal - self.step * self.slope
         shorter = -0.5 * self.slope * self.step / excess if 0.0 < excess < np.inf else 0.0
         self.step *= min(max(shorter, 0.1), 0.5)
         return np.inf
 
-    def falls(self, primal, slope):
-        """Return whether the objective falls enough, as far as rounding lets it be known."""
+    def falls(self, primal: float, slope: float) -> bool:
+        """Return whether the objective falls enough (Armijo), up to rounding."""
         if not (np.isfinite(primal) and np.isfinite(slope)):
             return False
         if primal <= self.primal + DECREASE * self.step * self.slope:
             return True
         close = primal <= self.primal + ROUNDING * abs(self.primal)
-        # near the optimum slopes tell what values no longer do (Hager, Zhang 2005)
+        # near the optimum values differ by rounding only, slopes still decide (Hager, Zhang 2005)
         return close and slope <= (2.0 * DECREASE - 1.0) * self.slope
 
-    def certify(self, evaluator):
-        """Return the certificate of the present weights, which the pass has found."""
+    def certify(self, evaluator: object) -> Certificate:
+        """Return the certificate of the present weights, computed by the last pass."""
         gap = max(self.dual_gap + (self.primal - self.dual_primal), 0.0)
         return Certificate(None, self.primal, self.dual, gap)
 
-    def lower_bound(self):
+    def lower_bound(self) -> float:
         """Return the best lower bound of the optimum so far."""
         return self.dual
 
-    def weights(self):
+    def weights(self) -> np.ndarray:
         """Return a copy of the current weights."""
         return self.w[: self.problem.n_weights].copy()
 
-    def change_lam(self, lam):
+    def change_lam(self, lam: float) -> None:
         """Change to another lam while w stays; nothing has to be evaluated anew."""
         n, more = self.problem.n_weights, lam - self.regularizer.lam
         u = self.regularizer.offset(self.w[:n])
@@ -275,7 +295,7 @@ class LBFGSRun(Run):
         self.forget()
         self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
 
-    def save(self, largest_loss):
+    def save(self, largest_loss: object) -> PrimalPoint:
         """Return the present `PrimalPoint`."""
         return PrimalPoint(self.weights())
 
@@ -293,7 +313,7 @@ class History:
         In which they are kept.
     """
 
-    def __init__(self, n, memory, dtype):
+    def __init__(self, n: int, memory: int, dtype: type[np.floating]):
         self.direction = np.zeros(n, dtype=dtype)
         self.steps, self.changes, self.products = (deque(maxlen=memory) for _ in range(3))
 
@@ -302,12 +322,12 @@ class History:
         """Inner product, and sum in place, of two vectors of the type of the steps."""
         return get_blas_funcs(("dot", "axpy"), dtype=self.direction.dtype)
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget all steps."""
         for some in (self.steps, self.changes, self.products):
             some.clear()
 
-    def add(self, step, gradient, before):
+    def add(self, step: float, gradient: np.ndarray, before: np.ndarray) -> None:
         """Add a step along the direction, unless by rounding the gradient does not grow there."""
         if len(self.steps) == self.steps.maxlen:  # their memory is used again
             self.products.popleft()
@@ -321,20 +341,24 @@ class History:
             self.changes.append(change)
             self.products.append(product)
 
-    def find_direction(self, gradient):
+    def find_direction(self, gradient: np.ndarray) -> float:
         """Make the quasi-Newton direction, see Liu and Nocedal; return the slope along it."""
         (dot, axpy), q = self.blas, self.direction
         if not self.steps:
             turn(gradient, -1.0 / max(np.sqrt(inner(gradient, gradient)), 1e-300), q)
             return inner(q, gradient)
+        # q = -H g by two loops, with s the steps, y the changes of the gradient, rho = 1 / <s, y>:
+        # a_k = rho_k <s_k, q>,  q -= a_k y_k,  from the last step to the first
         turn(gradient, -1.0, q)
         factors = []
         past = [*zip(self.steps, self.changes, self.products, strict=True)]
         for moved, change, product in reversed(past):
             factors.append(float(dot(moved, q)) / product)
             axpy(change, q, a=-factors[-1])
+        # q *= <s, y> / <y, y> of the last step
         change, product = self.changes[-1], self.products[-1]
         q *= q.dtype.type(product / float(dot(change, change)))
+        # b_k = rho_k <y_k, q>,  q += (a_k - b_k) s_k,  from the first step to the last
         for (moved, change, product), factor in zip(past, reversed(factors), strict=True):
             axpy(moved, q, a=factor - float(dot(change, q)) / product)
         return inner(q, gradient)
@@ -352,12 +376,12 @@ class PrimalPoint:
 
     w: np.ndarray
 
-    def without_average(self):
+    def without_average(self) -> PrimalPoint:
         """Return the same: there is none."""
         return self
 
-    def restore(self, run):
-        """Let a new run go on from here.
+    def restore(self, run: LBFGSRun) -> None:
+        """Let a new run continue from here.
 
         Parameters
         ----------
@@ -367,7 +391,7 @@ class PrimalPoint:
         Raises
         ------
         ValueError
-            If it has not.
+            If it has another number of weights.
         """
         if len(self.w) != run.problem.n_weights:
             raise ValueError("the saved weights are none of this problem")

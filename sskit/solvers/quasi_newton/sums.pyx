@@ -1,10 +1,10 @@
-"""Sums of vectors as long as the weights, each in one go, without further memory."""
+"""Sums of vectors as long as the weights, each in one loop, without temporary arrays."""
 
 from cython cimport floating
 
 
 def take_step(const double[::1] w, const floating[::1] direction, double step, double[::1] out):
-    """Write w + step * direction, of n numbers each; what is behind them in `out` stays."""
+    """Write w + step * direction, n numbers each; the rest of `out` does not change."""
     cdef Py_ssize_t j, n = direction.shape[0]
     with nogil:
         for j in range(n):
@@ -17,7 +17,7 @@ def regularize(double[::1] gradient, const double[::1] w, prior, double lam):
     Parameters
     ----------
     gradient, w : ndarray of shape (n or more,)
-        What it is added to, and the weights.
+        The gradient, which is changed, and the weights.
     prior : ndarray of shape (n,) or None
         None is zero.
     lam : float

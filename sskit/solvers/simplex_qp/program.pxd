@@ -2,9 +2,9 @@ from libcpp.vector cimport vector
 
 
 # The exact line search along a direction of Frank-Wolfe.
-# The step of at most `most` that raises a concave quadratic function the most, where its slope at
-# the start is positive and falls by `curvature` per unit of step. All the way where it never
-# becomes zero: that is for the end point, exactly.
+# The step of at most `most` that maximises a concave quadratic function along a line, gamma = slope
+# / curvature: its slope at the start is positive, and falls by `curvature` per unit of step. It is
+# exactly `most` if the slope does not become zero before.
 cdef inline double best_step(double slope, double curvature, double most) noexcept nogil:
     return slope / curvature if slope < most * curvature else most
 
@@ -17,8 +17,8 @@ cdef class WorkingSet:
     """Atoms of a small concave quadratic program over the weights of a mix.
 
     Per atom: its score, its weight in the mix, and inner products with all atoms. The score is the
-    linear bound at w, loss - <w, B psi>, up to what all have in common. Steps between atoms change
-    these numbers only, O(n_atoms) each.
+    linear bound at w, loss - <w, B psi>, up to a common constant. Steps between atoms change these
+    numbers only, O(n_atoms) each.
 
     Invariants: weight >= 0, sums to one; mix_score = <weight, score>; image = K weight and
     image_sqnorm = <weight, image> if the step uses them.
@@ -39,7 +39,7 @@ cdef class WorkingSet:
 
     # room for n atoms
     cdef int reserve(self, size_t n) except -1 nogil
-    # image of the weights, and what follows from it
+    # image = K weight, then mix_score and image_sqnorm
     cdef void sum_up(self) noexcept nogil
     # mix_score and image_sqnorm
     cdef void settle(self) noexcept nogil

@@ -1,4 +1,13 @@
-"""Small quadratic programs over the weights of atoms, and kinds of steps (see the .pxd)."""
+"""Small quadratic programs over the weights of atoms, and kinds of steps (see the .pxd).
+
+With weights a on the simplex, K the inner products, c = block_weight and scale = c / lam:
+
+    maximise   c (<a, s0> - scale / 2 <a - a0, K (a - a0)>),   s0 the scores at the start a0
+    scores     s = s0 - scale K (a - a0), the gradient over c
+    a step     a += gamma d,  d = e_target - e_source  (or the mix a in place of an e):
+               slope = c <d, s>,  curvature = c scale <d, K d>,
+               gamma = clip(slope / curvature, 0, limit),  s -= gamma scale K d
+"""
 
 from sskit.core.lanes cimport LANES
 
@@ -22,6 +31,7 @@ cdef class WorkingSet:
         cdef const double* row
         for a in range(self.n_atoms):
             self.image[a] = 0.0
+        # image = weight @ gram
         for p in range(self.n_atoms if self.with_image else 0):
             row = self.gram + p * self.gram_stride
             for a in range(self.n_atoms if self.weight[p] > 0.0 else 0):
@@ -30,6 +40,7 @@ cdef class WorkingSet:
 
     cdef void settle(self) noexcept nogil:
         cdef Py_ssize_t a
+        # mix_score = weight @ score; image_sqnorm = weight @ gram @ weight
         self.mix_score = self.image_sqnorm = 0.0
         for a in range(self.n_atoms):
             self.mix_score += self.weight[a] * self.score[a]
@@ -71,11 +82,14 @@ cdef class WorkingSet:
             return 0.0
         if source == MIX or target == MIX:
             a = target if source == MIX else source
-            # with all weight on one atom there is nothing to step away to
+            # with all weight on one atom there is no away step
             kept = 1.0 - self.weight[a]
+            # along e_a - mix the weight of a may rise to 1; away from it, mix - e_a, fall to 0
             limit = 1.0 if source == MIX else self.weight[a] / kept if kept > 0.0 else 0.0
+            # ||B psi_a - B mix||^2
             curvature = self.inner(a, a) - 2.0 * self.image[a] + self.image_sqnorm
         else:
+            # ||B psi_target - B psi_source||^2; the weight of the source may fall to 0
             limit = self.weight[source]
             curvature = (
                 self.inner(target, target) - 2.0 * self.inner(target, source)
@@ -83,7 +97,7 @@ cdef class WorkingSet:
             )
         curvature *= self.block_weight * self.scale
         gamma = best_step(slope, curvature, limit)
-        # the mix first, which is meant as it was before the step
+        # the mix first: the change is relative to the mix before the step
         if source == MIX or target == MIX:
             kept = 1.0 - gamma if source == MIX else 1.0 + gamma
             self.shift_scores(MIX, kept - 1.0)
@@ -105,6 +119,7 @@ cdef class WorkingSet:
         cdef const double* row = self.gram + atom * self.gram_stride
         if atom == MIX:
             row = self.image.data()
+        # score -= gamma * scale * gram[atom];  image += gamma * gram[atom]
         for a in range(self.n_atoms):
             self.score[a] -= gamma * self.scale * row[a]
         for a in range(self.n_atoms if self.with_image else 0):

@@ -1,5 +1,5 @@
-// Projections onto the simplex, also with upper bounds, compiled for several CPUs. Arrays have n numbers, padded to whole
-// vectors; where nothing belongs scores are UNUSED and weights zero.
+// Projections onto the simplex, also with upper bounds, compiled for several CPUs. Arrays have n
+// numbers, padded to whole vectors; at padding scores are UNUSED and weights zero.
 #pragma once
 #include "lanes.hpp"
 
@@ -65,7 +65,7 @@ SSKIT_OWN_CLONES void best_mix(const double* weight, const double* score, ptrdif
         store(result + c, x);
         sum += x;
     }
-    // what rounding has left of one
+    // one, up to rounding
     result[first] += 1.0 - total(sum);
 }
 
@@ -87,7 +87,7 @@ SSKIT_OWN_CLONES double set_scores(const double* theta, double level, const doub
 // As best_mix, where no weight but that of the truth, which is what the others leave of one, may
 // exceed `most`: n - 1 times that is one. The weights are clip(z - t) / curvature for z = curvature
 // * weight + score and a t, in which their sum falls and is linear in pieces. Newton's steps, or
-// halves of what is left where these leave it.
+// bisection where these leave the interval.
 SSKIT_OWN_CLONES void best_set_mix(const double* weight, const double* score, ptrdiff_t n,
                                    ptrdiff_t truth, double curvature, double most, double* result) {
     double highest = 0.0;

@@ -148,7 +148,7 @@ class SubgradientRun(Run):
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
         n_done = self.state.run_pass(self.sampler, n_steps, self.stop)
-        # from here on some blocks have been visited more often than others
+        # from now on some blocks have been visited more often than others
         self.balanced = self.balanced and n_done == n_steps
         self.n_oracle_calls += n_done
         return np.inf

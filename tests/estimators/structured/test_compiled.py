@@ -1,6 +1,7 @@
 """Compiled structures of users' own: those of the guide, with all that the contract promises."""
 
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -17,10 +18,7 @@ from sskit_probes.projective_parse import ParseModel
 import sskit
 from sskit import SlackRescaling, StructuredModel, StructuredSVM
 from sskit.dask import Distributed
-from sskit.models import CompiledModel
-from sskit.models.feature_map import FeatureMap
-from sskit.models.features import FeatureRows
-from sskit.models.structure import StateStructure
+from sskit.models import CompiledModel, FeatureMap, FeatureRows, StateStructure
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing import check_problem
 
@@ -299,6 +297,21 @@ def test_the_structures_are_short():
         assert 30 < len([line for line in code if not line.strip().startswith("#")]) <= 80
     code = [line for line in (SOURCES / "setup.py").read_text().splitlines()[1:] if line]
     assert len(code) <= 10
+
+
+def test_structures_import_the_promised_names_alone():
+    """Those that the releases page promises; in Python they are names of sskit.models too."""
+    classes = ["Block", "FeatureMap", "FeatureRows", "NodeLoss", "StateStructure", "Structure"]
+    folder = Path(sskit.get_include()[0], "sskit", "models")
+    imports = re.findall(r"^from .* cimport (.+)$", (folder / "__init__.pxd").read_text(), re.M)
+    assert sorted(", ".join(imports).split(", ")) == classes
+    promised = [*classes, "end_marks", "no_features"]
+    page = (ROOT / "doc" / "developers" / "releases.rst").read_text()
+    assert [name for name in promised if f"``{name}``" not in page] == []
+    assert [name for name in promised[1:] if not hasattr(sskit.models, name)] == []
+    for path in SOURCES.glob("*.pyx"):
+        ours = re.findall(r"^from (sskit\S*) c?import", path.read_text(), re.M)
+        assert ours == ["sskit.models", "sskit.models"]
 
 
 def test_folders_to_compile_with_hold_all_that_is_needed():

@@ -6,7 +6,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
-from sskit.estimators.base.combinations import REFUSALS
+from sskit.estimators.combinations import REFUSALS
 
 WORDS = {
     "averaging": "``averaging=True`` of solvers",

@@ -20,7 +20,6 @@ from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._parts import collect
 from sskit.dask._rounds import solve_in_rounds
 from sskit.dask._workers import Workers
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import (
@@ -30,6 +29,7 @@ from sskit.estimators.base.outcome import (
     report_choices,
     warn_of_end,
 )
+from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist

@@ -7,8 +7,8 @@ import numpy as np
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.estimator import QUIET
-from sskit.estimators.base.summary import Summary
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.worker import PartRun, Worker
 

@@ -15,13 +15,15 @@ from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import StandardizeMixin
 from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import (
+from sskit.estimators.base.scaling import StandardizeMixin
+from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
+from sskit.estimators.reading.columns import read_rows
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.estimators.reading.summary import (
     Labels,
     RowSummary,
     TrainingData,
@@ -29,8 +31,6 @@ from sskit.estimators.base.summary import (
     averaged,
     same,
 )
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
-from sskit.estimators.explanation.columns import read_rows
 from sskit.inputs.edges import check_edges
 from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (

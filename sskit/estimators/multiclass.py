@@ -15,7 +15,6 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import ColumnSums, StandardizeMixin
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -31,8 +30,7 @@ from sskit.estimators.base.kernels import (
     make_kernel,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import ByClass, Labels, TrainingData, WeightSums
+from sskit.estimators.base.scaling import ColumnSums, StandardizeMixin
 from sskit.estimators.base.weights import (
     check_scores,
     default_lam,
@@ -43,8 +41,10 @@ from sskit.estimators.base.weights import (
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
-from sskit.estimators.explanation.columns import read_rows
 from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.reading.columns import read_rows
+from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.estimators.reading.summary import ByClass, Labels, TrainingData, WeightSums
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel

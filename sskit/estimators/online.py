@@ -11,14 +11,14 @@ from sklearn.utils.validation import _check_feature_names
 from sskit._labels import label_array, shown
 from sskit._numbers import shortened
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.columns import Columns
-from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
-from sskit.estimators.base.summary import Labels, matrices
+from sskit.estimators.base.scaling import Columns
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.combinations import check_combinations, refusal
+from sskit.estimators.reading.summary import Labels, matrices
 
 # What must be the same in all steps, by field of the summary.
 FEATURES = {

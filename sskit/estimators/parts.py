@@ -22,9 +22,9 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.summary import Summary, TrainingData, averaged
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
     check_part_names,

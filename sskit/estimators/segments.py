@@ -27,12 +27,12 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
-from sskit.estimators.explanation.columns import as_fitted, read_columns
+from sskit.estimators.reading.columns import as_fitted, read_columns
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, object_array

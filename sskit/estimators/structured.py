@@ -16,14 +16,14 @@ from sskit._numbers import check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
-from sskit.estimators.base.summary import Summary, TrainingData, same
 from sskit.estimators.base.weights import default_lam
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight

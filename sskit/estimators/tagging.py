@@ -12,23 +12,23 @@ from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.combinations import check_combinations, is_likelihood
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.weights import scaled_lam
-from sskit.estimators.completion.labels import read_labels, training_costs
+from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
     known_states,
     resolve_states,
 )
-from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
+from sskit.estimators.reading.columns import as_fitted, read_columns
+from sskit.estimators.reading.labels import read_labels, training_costs
+from sskit.estimators.reading.summary import TrainingData, matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder

@@ -16,15 +16,6 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.columns import (
-    MUCH_LEFT,
-    NEARLY_ALL,
-    Columns,
-    heavy_column,
-    ranks,
-    warn_of_column,
-)
-from sskit.estimators.base.combinations import check_combinations, is_likelihood
 from sskit.estimators.base.outcome import (
     FRAMES_AROUND_FIT,
     OF_SOLVER,
@@ -38,9 +29,18 @@ from sskit.estimators.base.outcome import (
     warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
+from sskit.estimators.base.scaling import (
+    MUCH_LEFT,
+    NEARLY_ALL,
+    Columns,
+    heavy_column,
+    ranks,
+    warn_of_column,
+)
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
+from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.explanation.weights import weights_frame
+from sskit.estimators.reading.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.likelihood.log_loss import likelihood_of

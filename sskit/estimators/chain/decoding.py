@@ -4,13 +4,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_weights
 from sskit.estimators.base.kernels import function_values
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import fitted_states
-from sskit.estimators.explanation.columns import check_columns, edge_column_names
 from sskit.estimators.explanation.explain import Terms
+from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request

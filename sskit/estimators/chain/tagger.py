@@ -13,13 +13,13 @@ from sklearn.utils._param_validation import Options, StrOptions
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
-from sskit.estimators.base.summary import RowSummary, same
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
-from sskit.estimators.explanation.columns import edge_column_names
+from sskit.estimators.combinations import check_combinations
+from sskit.estimators.reading.columns import edge_column_names
+from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged import check_filled

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.partial_labels import PartialLabels, set_mask
-from sskit.estimators.base.summary import matrices
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.reading.partial_labels import PartialLabels, set_mask
+from sskit.estimators.reading.summary import matrices
 from sskit.inputs.stacking import stack_rows
 
 

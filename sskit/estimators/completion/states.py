@@ -9,9 +9,9 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
-from sskit.estimators.base.known import check_known
-from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
 
 

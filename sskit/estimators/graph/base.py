@@ -19,13 +19,13 @@ from sskit.estimators.base.fitted_state import (
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.known import check_known
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import fitted_states, resolve_states
-from sskit.estimators.explanation.columns import ColumnNames
+from sskit.estimators.reading.columns import ColumnNames
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split

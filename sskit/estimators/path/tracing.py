@@ -7,11 +7,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit.core.stop import Stop
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.path.tracer import PathTracer, largest_fraction

@@ -18,8 +18,8 @@ from skops import io
 
 from sskit import PartsModel, SegmentationModel, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_chains
-from sskit.estimators.base.combinations import refusal
 from sskit.estimators.base.prior import flat_prior
+from sskit.estimators.combinations import refusal
 from sskit.models.layout import WeightLayout
 from sskit.solvers.oracle_calls.pool import make_pool
 

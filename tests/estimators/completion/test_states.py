@@ -23,7 +23,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay
-from sskit.estimators.base.combinations import refusal
+from sskit.estimators.combinations import refusal
 from sskit.estimators.completion import clusters
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.convex_concave import CompletionRounds, ConvexConcave

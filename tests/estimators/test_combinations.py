@@ -23,7 +23,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base.combinations import ASKED, REFUSALS
+from sskit.estimators.combinations import ASKED, REFUSALS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
-from sskit.estimators.base.summary import matrices
+from sskit.estimators.reading.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 

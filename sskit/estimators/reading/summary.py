@@ -424,7 +424,7 @@ def merge_summaries(summaries):
     Examples
     --------
     >>> from sskit import StructSVMClassifier
-    >>> from sskit.estimators.base.summary import merge_summaries
+    >>> from sskit.estimators.reading.summary import merge_summaries
     >>> model = StructSVMClassifier()
     >>> parts = [([[1.0, 2.0]], [0]), ([[3.0, 4.0]], [1])]
     >>> summaries = [model._summarize(model._read_data(X, y, None, part=True)) for X, y in parts]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.partial_labels import check_partial_labels, label_counts, set_mask
+from sskit.estimators.combinations import check_combinations
+from sskit.estimators.reading.partial_labels import check_partial_labels, label_counts, set_mask
 from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import class_factors, cost_table, factored
 from sskit.models.chain.model import token_costs

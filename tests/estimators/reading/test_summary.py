@@ -21,8 +21,8 @@ from sskit import (
     TreeTagger,
 )
 from sskit.core.regularizer import Regularizer
-from sskit.estimators.base.combinations import refusal
-from sskit.estimators.base.summary import Labels, WeightSums, merge_summaries, union
+from sskit.estimators.combinations import refusal
+from sskit.estimators.reading.summary import Labels, WeightSums, merge_summaries, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit._labels import SETS
-from sskit.estimators.base.summary import Labels
+from sskit.estimators.reading.summary import Labels
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
@@ -121,7 +121,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
 
     Examples
     --------
-    >>> from sskit.estimators.base.partial_labels import check_partial_labels
+    >>> from sskit.estimators.reading.partial_labels import check_partial_labels
     >>> partial = check_partial_labels([["N", {"N", "V"}], ["?", "D"]], [2, 2], "?")
     >>> partial.classes.tolist()
     ['D', 'N', 'V']

@@ -24,7 +24,7 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any folder may use; they use none, and each other in three places.
+# Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
     "_inside",
     "_labels",
@@ -36,9 +36,11 @@ COMMON = {
     "_ready",
     "_tag_schemes",
     "_types",
+    "_warnings",
 }
 AMONG_COMMON = {
     ("_labels", "_numbers"),
+    ("_labels", "_warnings"),
     ("_parameters", "_types"),
     ("_public", "_packing"),
 }
@@ -84,7 +86,7 @@ solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/distributed: core solvers/block_coordinate solvers/common
 estimators/combinations: solvers
-estimators/reading: core estimators/combinations inputs models/chain
+estimators/reading: core estimators/combinations inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   metrics models models/kernel models/likelihood models/slack solvers solvers/common
 estimators/completion: core estimators/base estimators/reading inputs models solvers/common

@@ -209,7 +209,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         parts = collect(X, y, sample_weight, token_weight)
         model = clone(self.estimator)
         self._further(token_weight)
-        solver = model._check_parameters()
+        options = model._options()
         check_combinations(model, parts="data in parts")
         starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None
         if self.checkpoint is not None:
@@ -222,22 +222,22 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         else:
             workers = ClusterWorkers(client, self.timeout, store, *given)
         try:
-            fitted = self._fit_by(workers, model, solver, store, (X, y, sample_weight))
+            fitted = self._fit_by(workers, model, options, store, (X, y, sample_weight))
         finally:
             workers.close()
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
 
-    def _fit_by(self, workers, model, solver, store, data):
+    def _fit_by(self, workers, model, options, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
-        solver = clone(solver)
+        solver = options.solver
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
-            summary = model._summarize_again(model._agree(workers.summarize()), workers.count)
-            summary = model._with_columns(summary)
+            summary = model._agree(workers.summarize(), options)
+            summary = model._with_columns(model._summarize_again(summary, workers.count))
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
@@ -286,7 +286,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             if model.warm_start:
                 fitted["_warm_start"] = ends()
             reporter.end(outcome)
-        warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
+        warn_of_end(type(model).__name__, solution, model.tol)
         model._set_fitted(outcome)
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
 

@@ -26,17 +26,8 @@ def _has_several(name):
     return asked
 
 
-def _drops(what):
-    """Return a function that tests whether the solver cannot keep something."""
-    return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
-
-
-def _is_smooth(estimator):
-    return estimator._make_solver().takes_likelihood
-
-
-def _averages(estimator):
-    solver = estimator._make_solver()
+def _averages(solver):
+    """Return whether a solver averages weights though that is not its default."""
     averaging = getattr(solver, "averaging", None)
     return averaging is True and type(solver)().averaging is not True
 
@@ -53,8 +44,6 @@ ASKED = {
     "sum of hinges": ("surrogate={e.surrogate!r}", _is("surrogate", "weston_watkins")),
     "log": ("surrogate='log'", is_likelihood),
     "hinge": ("the hinge", lambda e: not is_likelihood(e)),
-    "solver of hinges": ("solver={e.solver!r:.80}", lambda e: not _is_smooth(e)),
-    "smooth solver": ("solver={e.solver!r:.80}", lambda e: _is_smooth(e)),
     "class weights": ("class_weight={e.class_weight!r:.80}", _has("class_weight")),
     "loss": ("loss={e.loss!r:.80}", lambda e: type(e)().loss != e.loss),
     "order": ("order=2", _is("order", 2)),
@@ -85,15 +74,18 @@ ASKED = {
         "warm_start=True and a last fit to data in one piece",
         lambda e: e.warm_start and "_warm_start" in vars(e),
     ),
-    "no dual point": ("solver={e.solver!r:.80}", _drops("dual_point")),
-    "averaging": ("averaging=True", _averages),
-    "no bounds": ("solver={e.solver!r:.80}", _drops("bounds")),
-    "no prior": ("solver={e.solver!r:.80}", _drops("prior")),
     "projection": ("steps={e.steps!r}", _is("steps", "projection")),
-    "node by node": (
-        "solver={e.solver!r:.80}",
-        lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
-    ),
+}
+# What the solver can require: its name in messages, and a test of the solver.
+_SOLVER = "solver={e.solver!r:.80}"
+ASKED_BY_SOLVER = {
+    "solver of hinges": (_SOLVER, lambda solver: not solver.takes_likelihood),
+    "smooth solver": (_SOLVER, lambda solver: solver.takes_likelihood),
+    "no dual point": (_SOLVER, lambda solver: not solver.keeps_dual_point),
+    "averaging": ("averaging=True", _averages),
+    "no bounds": (_SOLVER, lambda solver: not solver.keeps_bounds),
+    "no prior": (_SOLVER, lambda solver: not solver.keeps_prior),
+    "node by node": (_SOLVER, lambda solver: isinstance(solver, (GDMM, SoftBCFW))),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
@@ -158,13 +150,15 @@ REFUSALS = (
 )
 
 
-def refusal(estimator, **given):
+def refusal(estimator, solver=None, **given):
     """Return why things cannot be combined, or None if they can.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         Has the parameters, each within its constraints.
+    solver : Solver, default=None
+        That of the parameters, if it has been made.
     **given : str
         What else is asked for, by the names of `REFUSALS`: how messages call it.
 
@@ -177,11 +171,18 @@ def refusal(estimator, **given):
     given |= estimator._asks()
 
     @cache
+    def made_solver():
+        return estimator._make_solver() if solver is None else solver
+
+    @cache
     def named(name):
-        if name in given or name not in ASKED:
-            return given.get(name)
-        words, asked = ASKED[name]
-        return words.format(e=estimator) if asked(estimator) else None
+        if name in given:
+            return given[name]
+        if name in ASKED_BY_SOLVER:
+            words, asks = ASKED_BY_SOLVER[name]
+            return words.format(e=estimator) if asks(made_solver()) else None
+        words, asks = ASKED.get(name, ("", lambda estimator: False))
+        return words.format(e=estimator) if asks(estimator) else None
 
     for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
@@ -190,8 +191,8 @@ def refusal(estimator, **given):
     return None
 
 
-def check_combinations(estimator, **given):
+def check_combinations(estimator, solver=None, **given):
     """Raise ValueError if things cannot be combined; see `refusal`."""
-    reason = refusal(estimator, **given)
+    reason = refusal(estimator, solver, **given)
     if reason is not None:
         raise ValueError(reason)

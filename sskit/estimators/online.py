@@ -61,7 +61,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     estimator : object
         The same, after the step.
     """
-    solver = estimator._check_parameters()
+    options = estimator._options()
     check_combinations(estimator, steps="partial_fit")
     last = vars(estimator) if "lam_" in vars(estimator) else None
     checked = estimator._read_data(X, y, sample_weight, part=True, **further)
@@ -69,16 +69,16 @@ def step(estimator, X, y, classes, sample_weight, **further):
     if last is not None:
         check_features(estimator, X, summary)
     summary = with_all_labels(summary, classes, last, checked)
-    summary = estimator._running_columns(estimator._agree([summary]), last)
+    summary = estimator._running_columns(estimator._agree([summary], options), last)
+    summary = estimator._with_columns(summary)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:
         factors = np.sqrt(scale[-1] / scale[:-1])
-        columns = summary.columns or Columns(None, np.ones(len(factors)))
-        columns = replace(columns, factor=columns.factor * factors)
-        summary = replace(summary, columns=columns)
+        columns = summary.options.columns or Columns(None, np.ones(len(factors)))
+        summary = summary.with_columns(replace(columns, factor=columns.factor * factors))
     task = estimator._bind_scaled(checked, summary)
     lam = scale[-1] * resolved_lam(estimator, task.default_lam)
     if last is None:
@@ -88,7 +88,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
         if task.completion is not None:
             task.completion.begin_at(prior)
     make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
-    fitted = estimator._solve(solver, task, make_regularizer, X, y, sample_weight)
+    fitted = estimator._solve(task, make_regularizer, X, y, sample_weight)
     now = estimator._seen(task.problem.n_blocks, sample_weight, task.total_weight)
     now = now["n_samples_seen_"]
     counts = before + counts_of(features, task.problem.n_blocks)
@@ -217,7 +217,7 @@ def with_all_labels(summary, classes, last, checked):
             data = checked.data
             offsets = getattr(data, "offsets", getattr(data, "node_offsets", None))
             raise ValueError(
-                f"{checked.known.place_in(offsets)(k)} has {shown(label)}, not among the classes "
+                f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
     summary = replace(summary, labels=among(known, labels))

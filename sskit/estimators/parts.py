@@ -74,6 +74,22 @@ class PoseSummary(Summary):
         return replace(self, square=square)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoseData(TrainingData):
+    """Score maps with the places of all parts.
+
+    Attributes
+    ----------
+    parents : ndarray of shape (n_parts,)
+        The part that each part hangs on; -1 for the root.
+    sizes : ndarray of shape (n,)
+        How large the poses are, by which distances are divided.
+    """
+
+    parents: np.ndarray
+    sizes: np.ndarray
+
+
 class FittedParts:
     """Types of the attributes that a fitted `PartsModel` has."""
 
@@ -356,8 +372,14 @@ class PartsModel(FittedParts, StructuredEstimator):
             statistics |= {"means": means, "square": square}
         if self.scores == "log_odds":
             statistics["true"] = TrueScores.of(maps, places, weight)
-        scale = pose_scales(places, torso)
-        return TrainingData(maps, places, weight, None, scale, statistics, edges=parents)
+        return PoseData(
+            data=maps,
+            target=places,
+            weight=weight,
+            statistics=statistics,
+            parents=parents,
+            sizes=pose_scales(places, torso),
+        )
 
     def _count(self, checked, summary):
         """Return how often scores of checked data lie where those of all true places do."""
@@ -371,12 +393,12 @@ class PartsModel(FittedParts, StructuredEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        maps, places, weight, parents = checked.data, checked.known, checked.weight, checked.edges
+        maps, places, parents = checked.data, checked.target, checked.parents
         model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
-        block_weight = summary.weights.block_weights(len(maps), weight)
+        block_weight = summary.weights.block_weights(len(maps), checked.weight)
         summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
         maps, completion = as_log_odds(maps, summary.curves), None
-        problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, block_weight)
+        problem = model.bind(maps, places, checked.sizes, self.loss, self.cutoff, block_weight)
         if self.latent_types:
             # Given the places, a type has to do with no other: each part takes the best one by
             # itself. The first ones are those whose springs are displaced least.

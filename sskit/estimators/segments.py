@@ -18,6 +18,7 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -31,7 +32,6 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.known import check_known
-from sskit.estimators.reading.partial_labels import PartialLabels
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
@@ -73,6 +73,19 @@ class SegmentSummary(RowSummary):
     n_segment_features: int = same(
         "segment_features gives {0} numbers for a segment, but {2} for one of part {1}"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentOptions(CostOptions):
+    """The options of a fit to segments.
+
+    Attributes
+    ----------
+    limits : ndarray of shape (K,)
+        How long the segments of each label may be.
+    """
+
+    limits: np.ndarray
 
 
 class FittedSegments:
@@ -354,34 +367,52 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X)
-        given = self.scheme, self.outside, self.max_length
-        classes, codes, form = check_segmentations(y, stacked.lengths, *given)
+        form = self.scheme, self.outside, self.max_length
+        target = check_segmentations(y, stacked.lengths, *form)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
         statistics = {
-            "labels": Labels.of(classes, codes >> 1, counted),
-            "form": form,
-            "max_lengths": lengths_by_label(classes, codes),
+            "labels": Labels.of(target.classes, target.codes >> 1, counted),
+            "form": target.form,
+            "max_lengths": lengths_by_label(target.classes, target.codes),
             "longest": int(stacked.lengths.max()),
             "n_segment_features": count_features(self.segment_features, stacked),
         }
-        known = PartialLabels(classes, codes)
-        return TrainingData(stacked, known, weight, columns, scale, statistics)
+        return TrainingData(
+            data=stacked,
+            target=target,
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics=statistics,
+        )
+
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
+        labels, loss, table = summary.labels, self.loss, None
+        if not isinstance(loss, str):
+            table = cost_table(loss, labels.values)
+        factors = np.ones(len(labels.values))
+        if self.class_weight is not None:
+            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        limits = limits_of(self.max_length, self.outside, summary)
+        options = SegmentOptions(**vars(options), table=table, factors=factors, limits=limits)
+        return super()._decide(summary, options, checked)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        stacked, (own, codes, *_), weight, columns, *_ = checked
+        stacked, target, limits = checked.data, checked.target, summary.options.limits
         classes, n_whole = summary.labels.values, summary.n_segment_features
-        codes = 2 * summary.labels.renumber(own, codes >> 1) + (codes & 1)
-        limits = limits_of(self.max_length, self.outside, summary)
-        given = limits, bool(self.first_last), bool(self.lengths), n_whole
-        model, whole = SegmentModel(summary.n_features, *given), None
+        kinds = summary.labels.renumber(target.classes, target.codes >> 1)
+        codes, whole = 2 * kinds + (target.codes & 1), None
+        parts = bool(self.first_last), bool(self.lengths), n_whole
+        model = SegmentModel(summary.n_features, limits, *parts)
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
-        losses = self._losses(codes, stacked.lengths, summary.labels)
-        losses["block_weight"] = summary.weights.block_weights(len(stacked), weight)
+        losses = self._losses(codes, stacked.lengths, summary)
+        losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
         problem = model.bind(stacked, codes, whole=whole, **losses)
         values = classes.tolist()
         shared = {
@@ -393,11 +424,11 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        shared |= columns.attributes()
+        shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
         return TrainingTask(problem, default_lam(summary.scale), to_attributes)
 
-    def _losses(self, codes, lengths, labels):
+    def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
 
         Parameters
@@ -414,17 +445,15 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         losses : dict
             Its arguments costs, false_cost and table.
         """
-        factors, loss = np.ones(len(labels.values)), self.loss
-        if self.class_weight is not None:
-            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        factors, table, loss = summary.options.factors, summary.options.table, self.loss
         if isinstance(loss, str) and loss == "segments":
-            outside = [label == self.outside for label in labels.values.tolist()]
+            outside = [label == self.outside for label in summary.labels.values.tolist()]
             factors = np.where(outside, 0.0, factors)
             return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
         costs = factors[codes >> 1]
         if isinstance(loss, str):
             return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
-        return {"costs": costs, "table": cost_table(loss, labels.values)}
+        return {"costs": costs, "table": table}
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence, in the form of y in `fit`.

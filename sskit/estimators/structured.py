@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
@@ -15,10 +14,11 @@ from sklearn.utils._param_validation import HasMethods
 from sskit._numbers import check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
+from sskit._warnings import warn
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.convex_concave import ConvexConcave
@@ -237,10 +237,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """
         fitted = self._fit(X, y, sample_weight)
         if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
-            warnings.warn(
+            warn(
                 f"argmax of {type(self.model).__name__} found no labelling with a loss at w = 0, "
                 "so all weights are zero; does it add the loss when y_true is given?",
-                stacklevel=2 + FRAMES_AROUND_FIT,
             )
         return self._set_fitted(fitted)
 
@@ -256,7 +255,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
         statistics = {"n_weights": n_weights, "kinds": kinds}
-        return TrainingData(inputs, targets, weight, None, None, statistics)
+        return TrainingData(data=inputs, target=targets, weight=weight, statistics=statistics)
 
     def _asks(self):
         """Return what the model object requires, as `refusal` takes it."""
@@ -266,9 +265,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model object to samples, given the summary of all; return a `TrainingTask`."""
-        inputs, targets, weight, *_ = checked
+        inputs, targets = checked.data, checked.target
         model = adapted(self.model, inputs, targets)
-        block_weight = summary.weights.block_weights(len(inputs), weight)
+        block_weight = summary.weights.block_weights(len(inputs), checked.weight)
         structure, starts, completion = made_ready(model), None, None
         rng = check_random_state(self.random_state)
         if isinstance(structure, CompiledStructure):

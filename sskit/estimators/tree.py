@@ -302,11 +302,10 @@ class TreeTagger(FittedTrees, Tagger):
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
 
-    def _model(self, summary, states, X):
+    def _model(self, summary, X):
         """Return the model of data with this summary."""
-        return TreeModel(
-            summary.n_features, len(states.labels), self._shared(summary)["edge_kinds_"]
-        )
+        n_states, kinds = len(summary.options.states.labels), self._shared(summary)["edge_kinds_"]
+        return TreeModel(summary.n_features, n_states, kinds)
 
     def _shared(self, summary):
         """Return fitted attributes that are no weights."""

@@ -16,8 +16,8 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
+from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import (
-    FRAMES_AROUND_FIT,
     OF_SOLVER,
     CallbackSupportMixin,
     FittedModel,
@@ -55,6 +55,7 @@ from sskit.solvers import (
     SoftBCFW,
     Subgradient,
 )
+from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
@@ -124,8 +125,8 @@ class TrainingTask(NamedTuple):
     completion : object
         Completes labels that are not known, round after round, and solves the problem in
         between; None if all are known.
-    columns : Columns
-        How the columns of the features were scaled; None if they were not.
+    options : Options
+        What the fit has decided.
     box : tuple of ndarray
         Bounds on the weights in the user's units, which rounding must not exceed, or None.
     unscaled : callable
@@ -145,7 +146,7 @@ class TrainingTask(NamedTuple):
     to_attributes: object
     certifiable: bool = True
     completion: object = None
-    columns: object = None
+    options: Options | None = None
     box: tuple | None = None
     unscaled: object = None
     chosen: tuple = ()
@@ -162,6 +163,11 @@ class TrainingTask(NamedTuple):
     def layout(self):
         """Places of the weights."""
         return self.to_attributes.layout
+
+    @property
+    def columns(self):
+        """How the columns of the features were scaled; None if they were not."""
+        return None if self.options is None else self.options.columns
 
     def to_user(self, w):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
@@ -266,22 +272,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             tags.input_tags.two_d_array = False
         return tags
 
-    def _check_parameters(self):
-        """Raise an error for the first parameter that is wrong.
-
-        Returns
-        -------
-        solver : Solver
-            The solver of the parameters.
-        """
+    def _options(self):
+        """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
         solver = self._make_solver()
-        check_combinations(self)
-        return solver
+        check_combinations(self, solver)
+        return Options(solver=solver, rescaling=rescaling, likelihood=is_likelihood(self))
 
     def _rescaling(self):
         """Return the object that wraps problems of another rescaling than margin, or None."""
@@ -289,25 +289,24 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             return RESCALINGS[self.rescaling]
         return self.rescaling
 
-    def _make_task(self, X, y, sample_weight, **further):
+    def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
+        options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
+        summary = self._agree([self._summarize(checked)], options, checked)
+        summary = self._with_columns(summary)
         if self.lam is None:
-            warn_of_weights(checked.weight, stacklevel=4 + FRAMES_AROUND_FIT)
-        summary, heavy = self._with_columns(summary), None
-        if summary.columns is None and getattr(summary, "scale", None) is not None:
-            names = getattr(summary, "feature_names", None)
-            features = self._compared(checked)
-            heavy = heavy_column(features, names)
-            if heavy is not None and heavy.fraction > NEARLY_ALL:
-                warn_of_column(self, heavy, stacklevel=4 + FRAMES_AROUND_FIT)
-                heavy = None
+            warn_of_weights(checked.weight)
+        columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
+            if columns is None:
+                heavy = heavy_column(self._compared(checked), summary.feature_names)
+                if heavy is not None and heavy.fraction > NEARLY_ALL:
+                    warn_of_column(self, heavy)
+                    heavy = None
             rank = ranks(matrices(checked.data))
             if rank is not None:
-                columns = replace(summary.columns or Columns(), rank=rank)
-                summary = replace(summary, columns=columns)
+                summary = summary.with_columns(replace(columns or Columns(), rank=rank))
         task = self._bind_scaled(checked, summary)
         # else the data as they were given would stay in memory during the fit
         return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
@@ -321,45 +320,49 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return matrices(checked.data)
 
     def _with_columns(self, summary):
-        """Return the summary of all data with how columns are scaled in place of their sums."""
+        """Return the summary of all data with how columns are scaled, by their sums."""
         return summary
 
     def _running_columns(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
-        return replace(summary, columns=None)
+        return summary
 
     def _bind_scaled(self, checked, summary):
         """Bind as `_bind` does, with scaled columns and under slack rescaling if chosen."""
-        columns, rescaling, scaled = summary.columns, self._rescaling(), checked
-        if columns is not None:
-            features = [columns.applied(matrix) for matrix in matrices(checked.data)]
-            scaled = checked._replace(data=with_matrices(checked.data, features))
-        task = self._bind(scaled, summary)
-        if rescaling is not None:
-            task = task._replace(problem=rescaling.wrap(task.problem))
-        if is_likelihood(self):
+        checked, summary = self._settled(checked, summary)
+        options, scaled = summary.options, checked
+        if options.columns is not None:
+            features = [options.columns.applied(matrix) for matrix in matrices(checked.data)]
+            scaled = replace(checked, data=with_matrices(checked.data, features))
+        task = self._bind(scaled, summary)._replace(options=options)
+        if options.rescaling is not None:
+            task = task._replace(problem=options.rescaling.wrap(task.problem))
+        if options.likelihood:
             task = task._replace(problem=likelihood_of(task.problem))
-        if columns is None:
+        if options.columns is None:
             return task
 
         def unscaled():
-            return self._bind_scaled(checked, replace(summary, columns=None)).problem
+            return self._bind_scaled(checked, summary.with_columns(None)).problem
 
-        box = task.layout.bounds(self.bounds)
-        return task._replace(columns=columns, box=box, unscaled=unscaled)
+        return task._replace(box=task.layout.bounds(self.bounds), unscaled=unscaled)
 
-    def _agree(self, summaries, stacklevel=5 + FRAMES_AROUND_FIT):
+    def _agree(self, summaries, options, checked=None):
         """Return the summary of all data from the summaries of their parts.
 
         Parameters
         ----------
         summaries : list of Summary or None
             In the order of the parts; None for a part that has no samples.
+        options : Options
+            What the parameters alone decide.
+        checked : TrainingData, default=None
+            The data, if they are in one piece: messages then name their items.
 
         Returns
         -------
         summary : Summary
-            What ``_bind`` takes for each of the parts.
+            What ``_bind`` takes for each of the parts, with all options of the fit.
 
         Raises
         ------
@@ -369,9 +372,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         summary = merge_summaries(summaries)
         summary.check()
-        summary = self._complete(summary)
-        self._check_summary(summary)
-        self._warn_of_labels(summary, stacklevel)
+        summary = self._decide(summary, options, checked)
+        self._warn_of_labels(summary)
         return summary
 
     def _summarize_again(self, summary, count):
@@ -391,14 +393,15 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         return summary
 
-    def _complete(self, summary):
-        """Return a merged summary with what parameters make of it, checked."""
-        return summary
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
+        return replace(summary, options=options)
 
-    def _check_summary(self, summary):
-        """Raise ValueError for what `_read_data` checks of data in one piece, of all parts."""
+    def _settled(self, checked, summary):
+        """Return data, as they are trained on by the options, and the summary of all data."""
+        return checked, summary
 
-    def _warn_of_labels(self, summary, stacklevel):
+    def _warn_of_labels(self, summary):
         """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
         labels = getattr(summary, "labels", None)
         if labels is None:
@@ -408,7 +411,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             given = getattr(self, name, None)
             if isinstance(given, dict):
                 given = labels_with_costs(given) if name == "loss" else given
-                warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
+                warn_of_unmatched(given, labels.values.tolist(), name, optional)
 
     def _asks(self):
         """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
@@ -496,11 +499,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         fitted : dict
             Fitted attributes.
         """
-        solver = self._check_parameters()
         task = self._make_task(X, y, sample_weight, **further)
         lam = resolved_lam(self, task.default_lam)
         make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
-        fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
+        fitted = self._solve(task, make_regularizer, X, y, sample_weight)
         return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
 
     def _seen(self, n_samples, sample_weight, total=None):
@@ -514,7 +516,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 
-    def _solve(self, solver, task, make_regularizer, X, y, sample_weight):
+    def _solve(self, task, make_regularizer, X, y, sample_weight):
         """Solve a training problem; called by `_fit`, so that warnings point at the caller of fit.
 
         Parameters
@@ -535,16 +537,18 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         problem, regularizer = task.problem, make_regularizer()
         metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
+        solver = self._solver_for(problem, task.options.solver)
+        solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
         report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            solve = partial(solver.solve, problem, regularizer)
-            if task.completion is not None:
-                solve = partial(task.completion.solve, solver, problem, make_regularizer)
-            solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop, start=start)
+            limits = self._limits() | {"on_pass": reporter.on_pass, "stop": stop, "start": start}
+            if task.completion is None:
+                solution = solve(solver, problem, regularizer, **limits)
+            else:
+                solution = task.completion.solve(solver, problem, make_regularizer, **limits)
             fitted = fitted_attributes(solution, solver, task, regularizer.lam)
             if self.warm_start:
                 point = solution.fit.save()
@@ -553,13 +557,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                 columns = None if task.columns is None else task.columns.alone()
                 fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
             reporter.end(fitted)
-        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
+        warn_of_end(type(self).__name__, solution, self.tol)
         finished = solution.status is Status.CONVERGED
         if finished and regularizer.prior is None and task.completion is None:
-            warn_of_little(self, fitted, solution.unit, X, y, stacklevel=4 + FRAMES_AROUND_FIT)
+            warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
-                warn_of_column(self, task.heavy, 4 + FRAMES_AROUND_FIT, left)
+                warn_of_column(self, task.heavy, left)
         return fitted
 
     def _different(self, labels):

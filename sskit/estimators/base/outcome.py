@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
 from sskit._types import History, Method, Self
+from sskit._warnings import warn
 from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.progress import report
 from sskit.solvers.common.run import DualPoint
@@ -128,7 +128,7 @@ def fitted_attributes(solution, solver, task, lam):
     }
 
 
-def warn_of_end(name, solution, tol, stacklevel):
+def warn_of_end(name, solution, tol):
     """Warn unless a fit reached its tolerance, or was stopped by a callback.
 
     Parameters
@@ -139,20 +139,17 @@ def warn_of_end(name, solution, tol, stacklevel):
         What the solver returned.
     tol : float
         The tolerance.
-    stacklevel : int
-        That of the warning, seen from here.
     """
     if solution.status in (Status.CONVERGED, Status.CALLBACK):
         return
-    warnings.warn(
+    warn(
         f"{name} stopped after {solution.n_iter} passes with {solution.compared(tol)}. "
         f"{solution.status.value}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 
-def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
+def warn_of_little(estimator, fitted, unit, X, y):
     """Warn of a fit that has learned next to nothing, and say what may help.
 
     Parameters
@@ -165,8 +162,6 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         P(0), the objective at w = 0.
     X, y : object
         The training data; the fitted model is asked for some of them.
-    stacklevel : int
-        That of the warning, seen from here.
     """
     primal, found = fitted["primal_objective_"], []
     if primal >= (1 - min(estimator.tol, LITTLE)) * unit > 0:
@@ -183,10 +178,9 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
             found.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
     if found:
-        warnings.warn(
+        warn(
             f"{type(estimator).__name__} has learned next to nothing: {', and '.join(found)}. "
             f"{estimator._cure}",
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -266,7 +260,6 @@ class FittedModel:
 
 # As type checkers see scikit-learn's, which has no types.
 if TYPE_CHECKING:
-    FRAMES_AROUND_FIT = 1
 
     class CallbackSupportMixin:
         """Scikit-learn's mixin of estimators that call callbacks."""
@@ -279,10 +272,7 @@ if TYPE_CHECKING:
 else:
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks
-
-        FRAMES_AROUND_FIT = 1
     except ImportError:  # scikit-learn < 1.9
-        FRAMES_AROUND_FIT = 0
 
         class CallbackSupportMixin:
             """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""

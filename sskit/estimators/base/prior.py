@@ -1,14 +1,12 @@
 """Priors: weights towards which a fit is regularised, read and aligned."""
 
-import warnings
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._labels import plain
 from sskit._numbers import array, as_array, shortened
+from sskit._warnings import warn
 from sskit.estimators.base.fitted_state import LARGEST
-from sskit.estimators.base.outcome import FRAMES_AROUND_FIT
 from sskit.inputs.label_sets import NAMED as NAMED_FORMS
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
@@ -97,10 +95,9 @@ def blocks_to_flat(blocks, task, name, strict=True):
     theirs = _names_by_axis(blocks, name, ours.get(LABEL, ()), strict)
     labels = theirs.get(LABEL, ()), ours.get(LABEL, ())
     if strict and all(labels) and not set(labels[0]) & set(labels[1]):
-        warnings.warn(
+        warn(
             f"{name}['classes_'] has labels none of which is in y, {shortened(labels[0])}, where y "
             f"has {shortened(labels[1])}",
-            stacklevel=5 + FRAMES_AROUND_FIT,
         )
     weights = {key: np.zeros(shape) for key, shape in shapes.items()}
     for key in shapes.keys() & blocks.keys():

@@ -13,7 +13,6 @@ from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.weights import class_factors, cost_table
 from sskit.metrics import token_accuracy_score
 
 
@@ -84,12 +83,6 @@ class TaggerMixin:
     class_weight: Literal["balanced"] | Dictionary | None = parameter(
         StrOptions({"balanced"}), dict, None, default=None
     )
-
-    def _check_summary(self, summary):
-        """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
-        cost_table(self.loss, summary.labels.values)
-        if self.class_weight is not None:
-            class_factors(self.class_weight, summary.labels.values, summary.labels.counts)
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best labels of each sequence.

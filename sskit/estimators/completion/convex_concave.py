@@ -8,6 +8,7 @@ import numpy as np
 from sskit.core.fingerprint import Fingerprint
 from sskit.core.regularizer import Regularizer
 from sskit.models.features import value_digests
+from sskit.solvers.common.fit import solve
 from sskit.solvers.common.snapshot import change_truths, truth_gains
 from sskit.solvers.common.solution import Status, Tolerance
 
@@ -70,7 +71,7 @@ class ConvexConcave:
         Parameters
         ----------
         solver : Solver
-            Solves each round.
+            Solves each round; resolved.
         problem : Problem
             Of all data, with the method ``with_truth``.
         make_regularizer : callable
@@ -90,8 +91,8 @@ class ConvexConcave:
         """
 
         def solved(part):
-            known = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
-            return known.w
+            limits = {"on_pass": None, "stop": stop, "max_iter": max_iter}
+            return solve(solver, part, make_regularizer(), **limits, **options).w
 
         total, best = Totals(on_pass, stop, max_iter), None
         exact = getattr(self.hidden, "exact", True)
@@ -99,8 +100,10 @@ class ConvexConcave:
         if start is not None:
             point, starts = start.point, lambda solved: [start.continued(self.complete)]
         for labels in starts(solved):
-            given = self.complete, solver, make_regularizer, problem, labels, point
-            rounds = CompletionRounds(*given, None if exact else self.hidden.data.offsets)
+            offsets = None if exact else self.hidden.data.offsets
+            rounds = CompletionRounds(
+                self.complete, solver, make_regularizer, problem, labels, point, offsets
+            )
             descent = descend(rounds, total, options)
             if best is None or descent.objectives[-1] < best.objectives[-1]:
                 best = descent
@@ -201,7 +204,7 @@ class CompletionRounds:
     def solve(self, **options):
         """Return the solution for the present truths."""
         regularizer = self.make_regularizer()
-        return self.solver.solve(self.problem, regularizer, start=self.point, **options)
+        return solve(self.solver, self.problem, regularizer, start=self.point, **options)
 
     def gain(self, w):
         """Complete under flat weights.

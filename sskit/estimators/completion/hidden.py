@@ -13,7 +13,7 @@ from sskit.estimators.reading.summary import matrices
 from sskit.inputs.stacking import stack_rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hidden:
     """Completes what is not known of the labels of tokens, nodes or rows.
 
@@ -110,7 +110,7 @@ class Hidden:
             return np.maximum(truth, 0)
         certain = possible.copy()
         certain[known] = truth[known, None] == np.arange(possible.shape[1])
-        partial = PartialLabels(self.partial.classes, certain.argmax(axis=1), certain)
+        partial = replace(self.partial, labels=certain.argmax(axis=1), possible=certain)
         part = replace(self, partial=partial).known_part()
         return self.complete(self.adapted(solved(part)))
 

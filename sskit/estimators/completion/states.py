@@ -61,7 +61,8 @@ class LabelStates:
         else:
             possible = partial.possible
         possible = np.ascontiguousarray(possible[:, self.labels])
-        return PartialLabels(np.arange(len(self.labels)), possible.argmax(axis=1), possible)
+        states, first = np.arange(len(self.labels)), possible.argmax(axis=1)
+        return PartialLabels(classes=states, labels=first, possible=possible)
 
 
 class FittedStates:

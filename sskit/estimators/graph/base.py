@@ -19,13 +19,14 @@ from sskit.estimators.base.fitted_state import (
     check_labels,
     check_numbers,
 )
+from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
 from sskit.estimators.completion.hidden import HiddenNodes
-from sskit.estimators.completion.states import fitted_states, resolve_states
+from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.reading.columns import ColumnNames
 from sskit.estimators.reading.known import check_known
-from sskit.estimators.reading.partial_labels import PartialLabels
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.reading.targets import NodeLabels
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
@@ -60,6 +61,26 @@ class GraphSummary(RowSummary):
             return None
         rows, columns = self.kinds.values.tolist(), self.labels.values.tolist()
         return np.array([[(a, b) in self.kind_labels for b in columns] for a in rows], dtype=bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions(Options):
+    """The options of a fit to graphs.
+
+    Attributes
+    ----------
+    states : LabelStates
+        Which hidden states labels have.
+    model : GraphModel or AttractiveModel
+        What is bound to the data.
+    table : ndarray of shape (K, K) or None
+        Costs of predicted labels by the true one; None if all wrong labels cost the same, or the
+        loss is a function.
+    """
+
+    states: LabelStates
+    model: object
+    table: np.ndarray | None
 
 
 class FittedGraphs:
@@ -105,14 +126,14 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
         repeated = None if weight is None else np.repeat(weight, graphs.n_nodes)
-        given = len(classes), self._areas(graphs), repeated
-        n_labelled, of_class = node_sums(labels, labelled, *given)
+        areas = self._areas(graphs)
+        n_labelled, of_class = node_sums(labels, labelled, len(classes), areas, repeated)
         kinds, pairs = graphs.node_kinds, None
         if kinds is not None:
             values, codes = np.unique(kinds, return_inverse=True)
-            found = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
+            occurring = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
             names = values.tolist(), classes.tolist()
-            pairs = frozenset((names[0][a], names[1][b]) for a, b in found)
+            pairs = frozenset((names[0][a], names[1][b]) for a, b in occurring)
             kinds = Labels.of(values, codes)
         statistics = {
             "labels": Labels(classes, of_class),
@@ -122,27 +143,33 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
             "kinds": kinds,
             "kind_labels": pairs,
         }
-        known = PartialLabels(classes, labels, ignored=~labelled)
-        return TrainingData(graphs, known, weight, ColumnNames(), scale, statistics)
+        return TrainingData(
+            data=graphs,
+            target=NodeLabels(classes=classes, codes=labels, labelled=labelled),
+            weight=weight,
+            columns=ColumnNames(),
+            scale=scale,
+            statistics=statistics,
+        )
 
-    def _check_summary(self, summary):
-        """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
         if not summary.n_labelled:
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-        self._model(summary)
-        if not callable(self.loss):
-            cost_table(self.loss, summary.labels.values)
+        classes = summary.labels.values
+        states = resolve_states(self.n_states_per_label, classes, summary.n_labelled, "nodes")
+        sizes = summary.n_features, summary.n_edge_features, len(states.labels)
+        options = GraphOptions(
+            **vars(options),
+            states=states,
+            model=self._make_model(states, *sizes),
+            table=None if callable(self.loss) else cost_table(self.loss, classes),
+        )
+        return super()._decide(summary, options, checked)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""
         return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
-
-    def _model(self, summary):
-        """Return the model for training data, and how many hidden states their labels have."""
-        given = summary.labels.values, summary.n_labelled, "nodes"
-        states = resolve_states(self.n_states_per_label, *given)
-        sizes = summary.n_features, summary.n_edge_features, len(states.labels)
-        return self._make_model(states, *sizes), states
 
     def _make_model(self, states, *sizes, form=None, inference=None):
         """Return a model of hidden states of labels, None: one each; as fitted, or to be."""
@@ -160,21 +187,21 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
+        graphs, target, options = checked.data, checked.target, summary.options
+        labelled, model, states = target.labelled, options.model, options.states
         classes, kinds, mask, losses = summary.labels.values, summary.kinds, summary.mask(), {}
         loss = self.loss if isinstance(self.loss, str) else "hamming_sum"
-        labels = summary.labels.renumber(known.classes, known.labels) * labelled
-        given = len(classes), self._areas(graphs), graphs.n_nodes
+        labels = summary.labels.renumber(target.classes, target.codes) * labelled
+        sizes = len(classes), self._areas(graphs), graphs.n_nodes
         sums = summary.n_labelled, summary.labels.counts
-        cost = node_costs(loss, labels, labelled, *given, sums)
+        cost = node_costs(loss, labels, labelled, *sizes, sums)
         block_weight = summary.weights.block_weights(len(graphs), checked.weight)
-        model, states = self._model(summary)
         if callable(self.loss):
-            given = labels, labelled, classes, graphs.node_offsets
-            table = losses_by_callable(self.loss, *given)
+            offsets = graphs.node_offsets
+            table = losses_by_callable(self.loss, labels, labelled, classes, offsets)
             losses = {"table": table.take(states.labels, axis=1), "by_node": True}
-        elif (table := cost_table(self.loss, classes)) is not None:
-            factors, table = factored(table)
+        elif options.table is not None:
+            factors, table = factored(options.table)
             cost, losses["table"] = cost * factors[labels], states.of_pairs(table)
         if mask is not None:
             losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
@@ -197,8 +224,17 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
-            given = graphs.without_edges(labelled), partial, cost, block_weight, self.n_jobs, None
-            hidden = HiddenNodes(model, *given, states, self.n_init, labelled=labelled)
+            hidden = HiddenNodes(
+                model=model,
+                data=graphs.without_edges(labelled),
+                partial=partial,
+                cost=cost,
+                block_weight=block_weight,
+                n_jobs=self.n_jobs,
+                states=states,
+                n_init=self.n_init,
+                labelled=labelled,
+            )
             shared["n_states_"] = states.counts
             completion = hidden.completion(problem, self.random_state)
         to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)

@@ -62,8 +62,8 @@ class FallingFits:
     def __init__(self, estimator, X, y, sample_weight=None, tol=0.0, **further):
         self.estimator = clone(estimator)
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
-        solver = self.estimator._check_parameters()
         self._task = self.estimator._make_task(X, y, sample_weight, **further)
+        solver = self._task.options.solver
         solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)

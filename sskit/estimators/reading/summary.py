@@ -186,7 +186,7 @@ class Labels(NamedTuple):
         """Return what is known of the labels of a part, `PartialLabels`, among those here."""
         if partial.possible is None:
             labels = self.renumber(partial.classes, partial.labels)
-            return partial._replace(classes=self.values, labels=labels)
+            return replace(partial, classes=self.values, labels=labels)
         if np.array_equal(partial.classes, self.values):
             return partial
         return partial.among(self.values, places_in(self.values, partial.classes))
@@ -281,13 +281,16 @@ class Summary:
         Number of samples.
     weights : WeightSums
         What the sample weights add up to.
-    columns : ColumnSums, ByClass or Columns, default=None
-        What decides how columns are scaled, then how they are; None if they are not.
+    column_sums : ColumnSums or ByClass, default=None
+        What decides how columns are scaled; None if they are not.
+    options : Options, default=None
+        What the fit has decided, of the summary of all data.
     """
 
     n_samples: int
     weights: WeightSums
-    columns: object = None
+    column_sums: object = None
+    options: object = None
 
     @classmethod
     def of(cls, checked, **others):
@@ -295,6 +298,10 @@ class Summary:
         data, weight = checked.data, checked.weight
         n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
         return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
+
+    def with_columns(self, columns):
+        """Return the same with `Columns` as an option, or None."""
+        return replace(self, options=replace(self.options, columns=columns))
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
@@ -350,38 +357,33 @@ class RowSummary(Summary):
             raise ValueError("the features in X are too large: their squares overflow in sum")
 
 
-class TrainingData(NamedTuple):
-    """Training data, or a part of them, validated and packed.
+@dataclass(frozen=True, kw_only=True)
+class TrainingData:
+    """Training data, or a part of them, validated and packed; families may have further fields.
 
     Attributes
     ----------
     data : RaggedArray, GraphBatch, ndarray or CSR matrix
         Features, as the model takes them.
-    known : PartialLabels
-        What is known of the labels, or of what stands for them.
+    target : object
+        What is to be predicted, in a record of the family.
     weight : ndarray of shape (n,) or None
         Weights of the samples.
-    columns : ColumnNames
-        What the features are.
-    scale : FeatureScale, ByClass or None
+    columns : ColumnNames, default=None
+        What the features are; None if there are no columns.
+    scale : FeatureScale or ByClass, default=None
         How large features are, by class if classes have weights; None in a kernel space, where it
-        depends on the kernel.
+        depends on the kernel, and without columns.
     statistics : dict
         Further fields of the `Summary`, by name.
-    token_weight : ndarray of shape (n_tokens,) or None
-        Weights of tokens or nodes.
-    edges : matrix of shape (n_edges, q) or None
-        Features of edges that `data` has not.
     """
 
     data: object
-    known: object
+    target: object
     weight: np.ndarray | None
-    columns: object
-    scale: FeatureScale | ByClass | None
+    columns: object = None
+    scale: FeatureScale | ByClass | None = None
     statistics: dict
-    token_weight: np.ndarray | None = None
-    edges: object = None
 
 
 def matrices(data):

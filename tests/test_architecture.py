@@ -89,13 +89,13 @@ estimators/combinations: solvers
 estimators/reading: core estimators/combinations inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   metrics models models/kernel models/likelihood models/slack solvers solvers/common
-estimators/completion: core estimators/base estimators/reading inputs models solvers/common
+estimators/completion: estimators/base estimators/reading inputs models
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading
 estimators/tagging: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/online estimators/reading inputs models
-estimators/structured: estimators/base estimators/combinations estimators/completion
-  estimators/online estimators/reading inputs models/structured
+estimators/structured: estimators/base estimators/combinations estimators/online
+  estimators/reading inputs models/structured
 estimators/multiclass: estimators/base estimators/completion estimators/online
   estimators/reading inputs models/multiclass
 estimators/chain: estimators/base estimators/combinations estimators/completion
@@ -104,8 +104,7 @@ estimators/chain: estimators/base estimators/combinations estimators/completion
 estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
   estimators/tagging inputs models/tree
 estimators/graph: estimators/base estimators/completion estimators/reading inputs models/graph
-estimators/parts: estimators/base estimators/completion estimators/reading inputs metrics
-  models/parts
+estimators/parts: estimators/base estimators/reading inputs metrics models/parts
 estimators/segments: estimators/base estimators/reading inputs inputs/chains models/chain
   models/segments
 estimators/label_sets: estimators/base estimators/reading inputs models/label_sets
@@ -117,8 +116,7 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
   metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators preprocessing
-dask: core estimators/base estimators/combinations estimators/completion estimators/reading
-  solvers/common solvers/distributed
+dask: core estimators/base estimators/combinations estimators/reading solvers/common solvers/distributed
 metrics: inputs
 preprocessing: inputs
 inspection: metrics

@@ -273,11 +273,10 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
 
             limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
             if hidden:
-                solution, procedure = solve_in_rounds(workers, plan, solve, on_pass, **limits)
-                task = task._replace(completion=procedure)
+                solution, rounds = solve_in_rounds(workers, plan, solve, on_pass, **limits)
             else:
-                solution = solve(plan, on_pass, **limits)
-            outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
+                solution, rounds = solve(plan, on_pass, **limits), None
+            outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)
             mean_weight = None if data[2] is None else summary.weights.total / summary.n_samples
             outcome |= model._seen(summary.n_samples, mean_weight)
             fitted = {"history_": run.history()}

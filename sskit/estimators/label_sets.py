@@ -15,11 +15,12 @@ from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.scaling import StandardizeMixin
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.known import check_known

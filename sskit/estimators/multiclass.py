@@ -15,8 +15,8 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
+from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.base.costs import CostOptions
-from sskit.estimators.base.estimator import TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_labels,
@@ -32,6 +32,7 @@ from sskit.estimators.base.kernels import (
 )
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.scaling import ColumnSums, StandardizeMixin
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import (
     check_scores,
     default_lam,
@@ -39,7 +40,6 @@ from sskit.estimators.base.weights import (
     row_scale,
     scaled_lam,
 )
-from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
@@ -445,7 +445,7 @@ class StructSVMClassifier(
             model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
             problem, lam = model.bind(data, truth, block_weight, table), scaled_lam(summary)
             if states.hidden:
-                mixture = Mixture(
+                further["completion"] = Mixture(
                     model=model,
                     data=data,
                     partial=states.known(labels, None),
@@ -455,9 +455,8 @@ class StructSVMClassifier(
                     table=table,
                     states=states,
                     n_init=self.n_init,
+                    random_state=self.random_state,
                 )
-                starts = partial(mixture.starts, random_state=self.random_state)
-                further["completion"] = ConvexConcave(mixture.complete, starts)
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)
         to_attributes = BlockAttributes(model.layout, shared, n_scores == 2, **of_kernel)
@@ -592,6 +591,8 @@ class StructSVMClassifier(
 
 class Mixture(Hidden):
     """Completes the components of rows: states of their classes, of which the best one is taken."""
+
+    fingerprint = Completion.fingerprint  # classes are all known
 
     def complete(self, w):
         """Return the best component of the class of each row under flat weights, (n,)."""

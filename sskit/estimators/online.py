@@ -85,10 +85,9 @@ def step(estimator, X, y, classes, sample_weight, **further):
         prior = flat_prior(estimator, task)
     else:
         prior = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
-        if task.completion is not None:
-            task.completion.begin_at(prior)
+    begin_at = None if last is None else prior
     make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
-    fitted = estimator._solve(task, make_regularizer, X, y, sample_weight)
+    fitted = estimator._solve(task, make_regularizer, X, y, sample_weight, begin_at)
     now = estimator._seen(task.problem.n_blocks, sample_weight, task.total_weight)
     now = now["n_samples_seen_"]
     counts = before + counts_of(features, task.problem.n_blocks)

@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.convex_concave import Completion
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_numbers,
@@ -22,8 +23,8 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
@@ -400,14 +401,7 @@ class PartsModel(FittedParts, StructuredEstimator):
         maps, completion = as_log_odds(maps, summary.curves), None
         problem = model.bind(maps, places, checked.sizes, self.loss, self.cutoff, block_weight)
         if self.latent_types:
-            # Given the places, a type has to do with no other: each part takes the best one by
-            # itself. The first ones are those whose springs are displaced least.
-            first = model.truths(maps, places, model.types(places))
-
-            def complete(w):
-                return model.truths(maps, places, model.best_types(places, w))
-
-            completion = ConvexConcave(complete, lambda solved: [first])
+            completion = LatentTypes(model, maps, places)
         shared = {
             "means_": summary.means,
             "unit_": model.unit,
@@ -512,3 +506,31 @@ class PartsModel(FittedParts, StructuredEstimator):
         given = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
         return pdj_score(truth, decoder.best(), torso=torso, **given)
+
+
+@dataclass(frozen=True)
+class LatentTypes(Completion):
+    """Completes the types of springs.
+
+    Given the places, a type has to do with no other: each part takes the best one by itself. The
+    first ones are those whose springs are displaced least.
+
+    Attributes
+    ----------
+    model : PoseModel
+        Of the data.
+    maps, places : list of ndarray
+        The data.
+    """
+
+    model: PoseModel
+    maps: list
+    places: list
+
+    def complete(self, w):
+        """Return the codes of the places with the best types under flat weights."""
+        return self.model.truths(self.maps, self.places, self.model.best_types(self.places, w))
+
+    def starts(self, solved):
+        """Return the codes to begin with."""
+        return [self.model.truths(self.maps, self.places, self.model.types(self.places))]

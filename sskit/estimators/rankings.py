@@ -11,11 +11,12 @@ from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit._types import ArrayLike, RegressorMixin, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.scaling import StandardizeMixin
 from sskit.estimators.base.scaling_in_groups import WithinColumns, variance_within
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.summary import RowSummary, TrainingData

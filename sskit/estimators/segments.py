@@ -19,7 +19,7 @@ from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, wr
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -30,6 +30,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same

@@ -16,12 +16,12 @@ from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
-from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
@@ -292,7 +292,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             problem, layout = structure.bind(inputs, targets, block_weight)
         if starts is not None:
             starts = islice(starts, self.n_init)
-            completion = ConvexConcave(complete, lambda solved: distinct(starts))
+            completion = HiddenParts(complete, starts)
         plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
@@ -435,10 +435,25 @@ def made_ready(model):
     return CompiledStructure(model) if isinstance(model, CompiledModel) else BoundStructure(model)
 
 
-def distinct(arrays):
-    """Yield arrays without those that came before."""
-    before = set()
-    for array in arrays:
-        if array.tobytes() not in before:
-            before.add(array.tobytes())
-            yield array
+@dataclass(frozen=True)
+class HiddenParts(Completion):
+    """Completes the hidden parts of labellings, as their model does.
+
+    Attributes
+    ----------
+    complete : callable
+        Maps flat weights to truths.
+    drawn : iterable of ndarray
+        Truths to begin with; those that came before are left out.
+    """
+
+    complete: object
+    drawn: object
+
+    def starts(self, solved):
+        """Yield truths to begin with."""
+        before = set()
+        for truth in self.drawn:
+            if truth.tobytes() not in before:
+                before.add(truth.tobytes())
+                yield truth

@@ -13,10 +13,11 @@ from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import scaled_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import (
@@ -182,10 +183,12 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             states=states,
             n_init=self.n_init,
             edges=checked.edges,
+            random_state=self.random_state,
         )
         problem = latent.bind()
         if partial is not None:
-            further["completion"] = latent.completion(problem, self.random_state)
+            latent.mark_right(problem)
+            further["completion"] = latent
         if summary.scale is None:
             summary = replace(summary, scale=model.scale(data, checked.weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -16,6 +16,7 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
+from sskit.estimators.base.convex_concave import Completed, solve_in_rounds
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
@@ -106,91 +107,6 @@ SMALLEST_LAM = 1e-150
 QUIET = {"over": "ignore", "invalid": "ignore"}
 SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
-
-
-class TrainingTask(NamedTuple):
-    """The training problem that an estimator makes of its data.
-
-    Attributes
-    ----------
-    problem : Problem
-        The model bound to the data.
-    default_lam : float
-        Regularisation strength where the user names none.
-    to_attributes : BlockAttributes or GraphWeights
-        Maps a flat weight vector of features as the user gave them to fitted attributes; of a
-        class, so that it can be saved.
-    certifiable : bool
-        Whether the kernel is positive semi-definite; else no gap is a certificate.
-    completion : object
-        Completes labels that are not known, round after round, and solves the problem in
-        between; None if all are known.
-    options : Options
-        What the fit has decided.
-    box : tuple of ndarray
-        Bounds on the weights in the user's units, which rounding must not exceed, or None.
-    unscaled : callable
-        Then it returns the problem of the features as they are.
-    chosen : tuple of str
-        What parameters left to the fit, and why, beside lam, columns and solver.
-    rule : str
-        How the default lam is made, if not by the rule of the class.
-    heavy : HeavyColumn
-        The column of features that leaves the others little effect, if there is one.
-    total_weight : float or None
-        The sum of the weights of samples where some samples are left out.
-    """
-
-    problem: object
-    default_lam: float
-    to_attributes: object
-    certifiable: bool = True
-    completion: object = None
-    options: Options | None = None
-    box: tuple | None = None
-    unscaled: object = None
-    chosen: tuple = ()
-    rule: str = ""
-    heavy: object = None
-    total_weight: float | None = None
-
-    @property
-    def scalable(self):
-        """Whether columns may be scaled: not in the space of a kernel."""
-        return "feature_scale_" in self.to_attributes.shared
-
-    @property
-    def layout(self):
-        """Places of the weights."""
-        return self.to_attributes.layout
-
-    @property
-    def columns(self):
-        """How the columns of the features were scaled; None if they were not."""
-        return None if self.options is None else self.options.columns
-
-    def to_user(self, w):
-        """Return flat weights of features as the user gave them, from those of scaled ones."""
-        if self.columns is None:
-            return w
-        w = self.columns.to_user(self.layout, w)
-        return w if self.box is None else np.clip(w, *self.box)
-
-    def from_user(self, w):
-        """Return flat weights of scaled features, a copy; the inverse of `to_user`."""
-        return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
-
-    def attributes(self, w):
-        """Return the fitted attributes by name, of a copy of flat weights of the problem."""
-        return self.to_attributes(np.array(w) if self.columns is None else self.to_user(w))
-
-    def fingerprint(self):
-        """Return the fingerprint of the training data, which does not depend on scaled columns."""
-        found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
-        found = found if self.completion is None else self.completion.fingerprint(found)
-        # the labels behind the numbers in the problem
-        classes = np.asarray(self.to_attributes.shared.get("classes_", ())).tolist()
-        return replace(found, whole={"the classes": classes} | found.whole)
 
 
 # Parameters that may be dicts by label.
@@ -516,19 +432,19 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 
-    def _solve(self, task, make_regularizer, X, y, sample_weight):
-        """Solve a training problem; called by `_fit`, so that warnings point at the caller of fit.
+    def _solve(self, task, make_regularizer, X, y, sample_weight, begin_at=None):
+        """Solve a training problem.
 
         Parameters
         ----------
-        solver : Solver
-            That of the parameters.
         task : TrainingTask
             The problem, and what its weights mean.
         make_regularizer : callable
             Returns a new `Regularizer`, which holds lam and the weights of one run.
         X, y, sample_weight : object
             Arguments of fit, of which callbacks are told.
+        begin_at : ndarray of shape (n_weights,), default=None
+            Weights by which labels that are not known are completed first.
 
         Returns
         -------
@@ -546,14 +462,15 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             limits = self._limits() | {"on_pass": reporter.on_pass, "stop": stop, "start": start}
             if task.completion is None:
-                solution = solve(solver, problem, regularizer, **limits)
+                solution, rounds = solve(solver, problem, regularizer, **limits), None
             else:
-                solution = task.completion.solve(solver, problem, make_regularizer, **limits)
-            fitted = fitted_attributes(solution, solver, task, regularizer.lam)
+                training = task.completion, solver, problem, make_regularizer
+                solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
+            fitted = fitted_attributes(solution, solver, task, regularizer.lam, rounds)
             if self.warm_start:
                 point = solution.fit.save()
-                if task.completion is not None:
-                    point = task.completion.completed(point, solution.w)
+                if rounds is not None:
+                    point = Completed(point, rounds.truth, solution.w)
                 columns = None if task.columns is None else task.columns.alone()
                 fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
             reporter.end(fitted)

@@ -84,7 +84,7 @@ def scaling(columns):
     return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
-def fitted_attributes(solution, solver, task, lam):
+def fitted_attributes(solution, solver, task, lam, rounds=None):
     """Return the fitted attributes of an estimator.
 
     Parameters
@@ -97,6 +97,8 @@ def fitted_attributes(solution, solver, task, lam):
         Says what the weights mean.
     lam : float
         Regularisation strength.
+    rounds : Descent, default=None
+        In which labels were completed, if there were such.
 
     Returns
     -------
@@ -112,10 +114,9 @@ def fitted_attributes(solution, solver, task, lam):
     if not solution.certified:
         known = known[:1] if np.isinf(solution.primal) else []
     check_overflow(solution.w, known)
-    rounds = {} if task.completion is None else task.completion.attributes()
     return {
         **task.attributes(solution.w),
-        **rounds,
+        **({} if rounds is None else rounds.attributes()),
         "lam_": lam,
         "solver_": solver,
         "dual_gap_": solution.gap,

@@ -12,7 +12,7 @@ from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -21,6 +21,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.reading.columns import ColumnNames
@@ -224,7 +225,7 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
-            hidden = HiddenNodes(
+            completion = HiddenNodes(
                 model=model,
                 data=graphs.without_edges(labelled),
                 partial=partial,
@@ -234,9 +235,10 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
                 states=states,
                 n_init=self.n_init,
                 labelled=labelled,
+                random_state=self.random_state,
             )
             shared["n_states_"] = states.counts
-            completion = hidden.completion(problem, self.random_state)
+            completion.mark_right(problem)
         to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)
         lam = default_lam(summary.scale, loss)
         return TrainingTask(problem, lam, to_attributes, completion=completion)

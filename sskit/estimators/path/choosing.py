@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
+from sskit.estimators.base.convex_concave import solve_in_rounds
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
@@ -91,8 +92,8 @@ class FallingFits:
         limits = estimator._limits() | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
             if task.completion is not None:
-                given = solver, task.problem, make_regularizer
-                solution = task.completion.solve(*given, **limits, on_pass=lambda *_: False)
+                training = task.completion, solver, task.problem, make_regularizer
+                solution, _ = solve_in_rounds(*training, **limits, on_pass=lambda *_: False)
             else:
                 tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
                 if self._run is None or not self.goes_on:

@@ -116,7 +116,8 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
   metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators preprocessing
-dask: core estimators/base estimators/combinations estimators/reading solvers/common solvers/distributed
+dask: core estimators/base estimators/combinations estimators/reading solvers/common
+  solvers/distributed
 metrics: inputs
 preprocessing: inputs
 inspection: metrics

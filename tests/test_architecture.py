@@ -115,7 +115,7 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
   estimators/tree inputs
   metrics models/calibration
 stopping: estimators/base inputs
-crfsuite: datasets estimators preprocessing
+crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common
   solvers/distributed
 metrics: inputs

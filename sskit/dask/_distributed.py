@@ -302,10 +302,10 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 " of all labels, and parts have only some; give a dict"
             )
 
-    def _answer(self, name, X, *given, **options):
+    def _answer(self, name, X, *arguments, **options):
         """Return what a method of the fitted estimator does, lazily for collections."""
         options = {name: value for name, value in options.items() if value is not None}
-        return lazily(self._fitted_estimator(), name, X, *given, **options)
+        return lazily(self._fitted_estimator(), name, X, *arguments, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return the score of the fitted estimator, lazily for collections.

@@ -20,8 +20,8 @@ def _has_several(name):
     """Return a function that tests whether a number by label, or one for all, exceeds one."""
 
     def asked(estimator):
-        given = getattr(estimator, name, 1)
-        return any(n != 1 for n in (given.values() if isinstance(given, dict) else [given]))
+        number = getattr(estimator, name, 1)
+        return any(n != 1 for n in (number.values() if isinstance(number, dict) else [number]))
 
     return asked
 
@@ -150,7 +150,7 @@ REFUSALS = (
 )
 
 
-def refusal(estimator, solver=None, **given):
+def refusal(estimator, solver=None, **asked):
     """Return why things cannot be combined, or None if they can.
 
     Parameters
@@ -168,7 +168,7 @@ def refusal(estimator, solver=None, **given):
         A sentence that names both.
     """
 
-    given |= estimator._asks()
+    asked |= estimator._asks()
 
     @cache
     def made_solver():
@@ -176,8 +176,8 @@ def refusal(estimator, solver=None, **given):
 
     @cache
     def named(name):
-        if name in given:
-            return given[name]
+        if name in asked:
+            return asked[name]
         if name in ASKED_BY_SOLVER:
             words, asks = ASKED_BY_SOLVER[name]
             return words.format(e=estimator) if asks(made_solver()) else None
@@ -191,8 +191,8 @@ def refusal(estimator, solver=None, **given):
     return None
 
 
-def check_combinations(estimator, solver=None, **given):
+def check_combinations(estimator, solver=None, **asked):
     """Raise ValueError if things cannot be combined; see `refusal`."""
-    reason = refusal(estimator, solver, **given)
+    reason = refusal(estimator, solver, **asked)
     if reason is not None:
         raise ValueError(reason)

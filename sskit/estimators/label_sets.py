@@ -330,24 +330,24 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Str
         ValueError
             As `predict`, and if y or the weights are wrong.
         """
-        found = self._answer(X)[1]
+        sets = self._answer(X)[1]
         self._check_columns(y)
         _, target = check_rows(self, X, check_classes(y), reset=False, multi_output=True)
-        weight = check_sample_weight(sample_weight, len(found))
+        weight = check_sample_weight(sample_weight, len(sets))
         if self._form == "classes":
-            return accuracy_score(target, self.classes_[found.ravel()], sample_weight=weight)
-        given = check_indicator(target[:, None] if target.ndim == 1 else target)
-        if given.shape[1] != found.shape[1]:
-            raise ValueError(f"y has {given.shape[1]} labels, but that of fit {found.shape[1]}")
-        right = (self._model.learnt(given) == found).all(axis=1)
+            return accuracy_score(target, self.classes_[sets.ravel()], sample_weight=weight)
+        true = check_indicator(target[:, None] if target.ndim == 1 else target)
+        if true.shape[1] != sets.shape[1]:
+            raise ValueError(f"y has {true.shape[1]} labels, but that of fit {sets.shape[1]}")
+        right = (self._model.learnt(true) == sets).all(axis=1)
         return float(np.average(right, weights=weight))
 
     def _check_columns(self, y, name="y"):
         """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
         columns = label_names(y) if self._form in NAMED else None
         if columns is not None and columns.tolist() != self.classes_.tolist():
-            told = shortened(columns.tolist()), shortened(self.classes_.tolist())
-            raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
+            here, there = shortened(columns.tolist()), shortened(self.classes_.tolist())
+            raise ValueError(f"the columns of {name} are {here}, but those of fit are {there}")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

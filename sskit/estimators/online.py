@@ -198,28 +198,28 @@ def with_all_labels(summary, classes, last, checked):
         if classes is not None:
             raise ValueError("classes has no meaning with a model object; leave it at None")
         return summary
-    known = labels.values if last is None else last["classes_"]
+    all_classes = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
         if not listed or isinstance(listed[0], (list, np.ndarray)):
             raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
-        given = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
-        if last is not None and given.tolist() != known.tolist():
+        listed_labels = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
+        if last is not None and listed_labels.tolist() != all_classes.tolist():
             raise ValueError(
-                f"classes={given.tolist()!r:.80} is not the same as in the first call of "
-                f"partial_fit, {known.tolist()!r:.80}"
+                f"classes={listed_labels.tolist()!r:.80} is not the same as in the first call of "
+                f"partial_fit, {all_classes.tolist()!r:.80}"
             )
-        known = given
-    expected = set(known.tolist())
+        all_classes = listed_labels
+    expected = set(all_classes.tolist())
     for k, label in enumerate(labels.values.tolist()):
         if label not in expected:
             data = checked.data
             offsets = getattr(data, "offsets", getattr(data, "node_offsets", None))
             raise ValueError(
                 f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
-                f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
+                f"{all_classes.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    summary = replace(summary, labels=among(known, labels))
+    summary = replace(summary, labels=among(all_classes, labels))
     if last is None or "edge_kinds_" not in last:
         return summary
     kinds = last["edge_kinds_"]
@@ -229,10 +229,10 @@ def with_all_labels(summary, classes, last, checked):
     return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
 
 
-def among(known, labels):
+def among(values, labels):
     """Return `Labels` with all labels that are known, of which a part may have none."""
-    fractions = None if labels.fractions is None else np.zeros(len(known))
-    none = Labels(known, np.zeros(len(known), dtype=np.int64), fractions)
+    fractions = None if labels.fractions is None else np.zeros(len(values))
+    none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
     return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
 
 

@@ -503,9 +503,9 @@ class PartsModel(FittedParts, StructuredEstimator):
         """
         decoder, maps = self._decoder(X)
         truth = check_positions(y, maps, self.part_names_)
-        given = {"radius": self.radius, "sample_weight": sample_weight}
+        options = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
-        return pdj_score(truth, decoder.best(), torso=torso, **given)
+        return pdj_score(truth, decoder.best(), torso=torso, **options)
 
 
 @dataclass(frozen=True)

@@ -369,10 +369,10 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         check_fitted(self)
         data, grades = check_grades(self, X, y, reset=False)
         weight = check_sample_weight(sample_weight, data.shape[0])
-        found = check_groups(groups, weight, data.shape[0])
-        both = (found.sort(grades), found.sort(self._scores(data)))
-        fractions = ordered_fractions(found.offsets, *both)
-        counts = ~np.isnan(fractions) * (1.0 if weight is None else found.weight)
+        rows = check_groups(groups, weight, data.shape[0])
+        both = (rows.sort(grades), rows.sort(self._scores(data)))
+        fractions = ordered_fractions(rows.offsets, *both)
+        counts = ~np.isnan(fractions) * (1.0 if weight is None else rows.weight)
         return float(np.average(np.nan_to_num(fractions), weights=counts)) if counts.any() else 0.0
 
     def __sklearn_tags__(self):

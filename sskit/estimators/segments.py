@@ -584,8 +584,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         kinds = codes >> 1
         kinds[kinds == self.outside_] = -1
         prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
-        given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
-        return split(string_array(write_tags(*given)), offsets)
+        tags = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
+        return split(string_array(write_tags(*tags)), offsets)
 
     def _several(self, codes):
         """Return labellings (m, T) of one sequence as `predict_topk` does."""
@@ -608,8 +608,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         limits = np.minimum(model.limits, max(2, int(stacked.lengths.max(initial=0))))
         blocks = {name: getattr(self, f"{name}_") for name in model.layout.shapes}
         if "segment_coef" in blocks:
-            given = self.segment_features_, stacked, int(limits.max())
-            whole = whole_features(*given, blocks["segment_coef"].shape[1], filled)
+            segments = self.segment_features_, stacked, int(limits.max())
+            whole = whole_features(*segments, blocks["segment_coef"].shape[1], filled)
         decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
         check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
         return decoder, offsets
@@ -621,8 +621,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         if self.max_length_.min() < 1:
             raise_damaged(self, "max_length_ must be positive")
         n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_classes)
-        given = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
-        model = SegmentModel(n_features, self.max_length_, *given)
+        parts = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
+        model = SegmentModel(n_features, self.max_length_, *parts)
         check_weights(self, model.layout)
         return model
 
@@ -654,10 +654,10 @@ def limits_of(max_length, outside, summary):
         At least 1, and at most the length of the longest sequence.
     """
     labels, longest = summary.labels.values.tolist(), summary.longest
-    given = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
-    given = by_label(given | {outside: 1}, summary.labels.values, None)
-    found = [n or summary.max_lengths[label] for label, n in zip(labels, given, strict=True)]
-    return np.array([min(n, longest) for n in found], dtype=np.int64)
+    asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
+    asked = by_label(asked | {outside: 1}, summary.labels.values, None)
+    limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
+    return np.array([min(n, longest) for n in limits], dtype=np.int64)
 
 
 def segments_of(codes, offsets, labels, outside):
@@ -684,10 +684,10 @@ def segments_of(codes, offsets, labels, outside):
     sequence = np.searchsorted(offsets, starts, side="right") - 1
     first = offsets[sequence]
     spans = np.stack([sequence, starts - first, stops - first, kinds])[:, kinds != outside]
-    found = [[] for _ in range(len(offsets) - 1)]
+    segments = [[] for _ in range(len(offsets) - 1)]
     for i, start, stop, kind in spans.T.tolist():
-        found[i].append((start, stop, labels[kind]))
-    return object_array(found)
+        segments[i].append((start, stop, labels[kind]))
+    return object_array(segments)
 
 
 def count_features(function, stacked):

@@ -383,9 +383,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """
         check_k(k)
         structure, decoder, _ = self._decoder(X)
-        found, scores = decoder.top_k(int(k))
+        best, scores = decoder.top_k(int(k))
         labelling = structure.model.labelling
-        labellings = object_array([[*map(labelling, states)] for states in found])
+        labellings = object_array([[*map(labelling, states)] for states in best])
         return (labellings, scores) if return_scores else labellings
 
     @available_if(lambda self: isinstance(self.model, CompiledModel))

@@ -100,7 +100,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
       are apart, or None; of a fitted estimator they must be what it was fitted to;
     - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
       a kernel, and fields of the `Summary` besides;
-    - ``_model(summary, states, X)`` returns the model of data with features X;
+    - ``_model(summary, X)`` returns the model of data with features X;
     - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
@@ -138,10 +138,9 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             offsets=offsets,
         )
 
-    def _decide(self, summary, options, checked):
-        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
+    def _decide(self, summary, options, checked, rules=(None, None, None)):
+        """Return the summary of all data with all options of the fit, rules among them."""
         labels, n_tokens = summary.labels, summary.n_hidden + summary.n_certain
-        rules = self._rules(labels.values, checked and checked.target.place_in(checked.offsets))
         asked = self.n_states_per_label, labels.values, n_tokens, self._tokens
         options = TokenOptions(
             **vars(options),
@@ -150,10 +149,6 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             states=resolve_states(*asked),
         )
         return super()._decide(summary, options, checked)
-
-    def _rules(self, classes, place=None):
-        """Return allowed transitions, first and last labels; None where all are."""
-        return None, None, None
 
     def _settled(self, checked, summary):
         """Return data with labels by their numbers in all data, which the rules allow."""

@@ -32,9 +32,9 @@ class Completion:
 
     offsets = None
 
-    def fingerprint(self, found):
+    def fingerprint(self, of_problem):
         """Return the fingerprint of the data, given that of their problem."""
-        return replace(found, whole=found.whole | {"whether all labels are known": False})
+        return replace(of_problem, whole=of_problem.whole | {"whether all labels are known": False})
 
 
 def solve_in_rounds(

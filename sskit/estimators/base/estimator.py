@@ -324,10 +324,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             return
         optional = (plain(getattr(self, "outside", None)),)
         for name in BY_LABEL:
-            given = getattr(self, name, None)
-            if isinstance(given, dict):
-                given = labels_with_costs(given) if name == "loss" else given
-                warn_of_unmatched(given, labels.values.tolist(), name, optional)
+            by_label = getattr(self, name, None)
+            if isinstance(by_label, dict):
+                by_label = labels_with_costs(by_label) if name == "loss" else by_label
+                warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
 
     def _asks(self):
         """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
@@ -335,9 +335,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     def _make_solver(self):
         """Return the solver object of the parameters."""
-        given = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
-        if "cache" in given:
-            given["cache"] = bool(given["cache"])  # searches over arrays set numpy's bool
+        further = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
+        if "cache" in further:
+            further["cache"] = bool(further["cache"])  # searches over arrays set numpy's bool
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
         elif self.solver == "auto" and is_likelihood(self):
@@ -345,12 +345,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = solver.get_params()
-        for name in given.keys() - takes:
+        for name in further.keys() - takes:
             raise ValueError(
-                f"{name}={given[name]!r} cannot be combined with solver={self.solver!r:.80}: leave "
-                "it at 'auto', or set it on a solver object that has it"
+                f"{name}={further[name]!r} cannot be combined with solver={self.solver!r:.80}: "
+                "leave it at 'auto', or set it on a solver object that has it"
             )
-        solver.set_params(**given).check()
+        solver.set_params(**further)._validate_params()
         return solver
 
     def _solver_for(self, problem, solver):
@@ -583,6 +583,6 @@ def replace_fitted(estimator, fitted):
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
     # predictions need some, often
-    given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
+    values = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
-    validate_parameter_constraints(constraints, given, type(estimator).__name__)
+    validate_parameter_constraints(constraints, values, type(estimator).__name__)

@@ -110,10 +110,10 @@ def fitted_attributes(solution, solver, task, lam, rounds=None):
     ValueError
         If the weights or what is known of their objective are not finite.
     """
-    known = [solution.primal, solution.dual, solution.gap]
+    objectives = [solution.primal, solution.dual, solution.gap]
     if not solution.certified:
-        known = known[:1] if np.isinf(solution.primal) else []
-    check_overflow(solution.w, known)
+        objectives = objectives[:1] if np.isinf(solution.primal) else []
+    check_overflow(solution.w, objectives)
     return {
         **task.attributes(solution.w),
         **({} if rounds is None else rounds.attributes()),
@@ -164,9 +164,9 @@ def warn_of_little(estimator, fitted, unit, X, y):
     X, y : object
         The training data; the fitted model is asked for some of them.
     """
-    primal, found = fitted["primal_objective_"], []
+    primal, reasons = fitted["primal_objective_"], []
     if primal >= (1 - min(estimator.tol, LITTLE)) * unit > 0:
-        found.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
+        reasons.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
     n_asked = min(estimator._n_asked, _num_samples(X))
     if n_asked >= FEW_SAMPLES:
         X, y = indexable(X, y)
@@ -177,25 +177,25 @@ def warn_of_little(estimator, fitted, unit, X, y):
         vars(model).update(kept | fitted)
         answers = estimator._different(model.predict(_safe_indexing(X, some)))
         if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
-            found.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
-    if found:
+            reasons.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
+    if reasons:
         warn(
-            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(found)}. "
+            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(reasons)}. "
             f"{estimator._cure}",
         )
 
 
-def check_overflow(w, known):
+def check_overflow(w, objectives):
     """Raise ValueError unless weights, and what is known of their objective, are finite.
 
     Parameters
     ----------
     w : ndarray of shape (n_weights,)
         The weights.
-    known : list of float
+    objectives : list of float
         Objectives and gaps.
     """
-    if not (all_finite(w) and np.isfinite(known).all()):
+    if not (all_finite(w) and np.isfinite(objectives).all()):
         raise ValueError(
             "the weights or their objective overflow: scale the features of X and the loss to "
             "sizes nearer to one, or choose a larger lam"

@@ -150,12 +150,12 @@ class TaggerMixin:
         """
         check_k(k)
         decoder, offsets = self._decoder(X, known)
-        found = decoder.top_k(int(k))
+        best = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels
         lengths = np.diff(offsets)
         labellings = [np.empty((1, 0), dtype=np.int32) for _ in lengths]
         scores = object_array([np.zeros(1) for _ in lengths])
-        for i, states, values in zip(np.flatnonzero(lengths), *found, strict=True):
+        for i, states, values in zip(np.flatnonzero(lengths), *best, strict=True):
             labellings[i], scores[i] = states, values
         answers = object_array([self._several(states) for states in labellings])
         return (answers, scores) if return_scores else answers
@@ -197,8 +197,8 @@ class TaggerMixin:
             Between 0 and 1.
         """
         ignored = getattr(self, "ignore_label", None)
-        given = {"ignore_label": ignored, "sample_weight": sample_weight}
-        return token_accuracy_score(y, self.predict(X), **given)
+        options = {"ignore_label": ignored, "sample_weight": sample_weight}
+        return token_accuracy_score(y, self.predict(X), **options)
 
     def _answers(self, codes, offsets):
         """Return labellings, one after the other, as `predict` does."""

@@ -85,8 +85,8 @@ class TrainingTask(NamedTuple):
 
     def fingerprint(self):
         """Return the fingerprint of the training data, which does not depend on scaled columns."""
-        found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
-        found = found if self.completion is None else self.completion.fingerprint(found)
+        of_data = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
+        of_data = of_data if self.completion is None else self.completion.fingerprint(of_data)
         # the labels behind the numbers in the problem
         classes = np.asarray(self.to_attributes.shared.get("classes_", ())).tolist()
-        return replace(found, whole={"the classes": classes} | found.whole)
+        return replace(of_data, whole={"the classes": classes} | of_data.whole)

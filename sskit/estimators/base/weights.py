@@ -17,8 +17,8 @@ SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 def check_entries_by_label(estimator):
     """Raise ValueError, naming it, for an entry of a dict by label that is not such a number."""
     for name in ("class_weight", "max_length", "n_components", "n_states_per_label"):
-        given = getattr(estimator, name, None)
-        for label, value in given.items() if isinstance(given, dict) else ():
+        by_label = getattr(estimator, name, None)
+        for label, value in by_label.items() if isinstance(by_label, dict) else ():
             good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value > 0
             expected = "a positive integer"
             if name == "class_weight":

@@ -382,9 +382,11 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             check_combinations(self, edges="features of edges")
         return stacked, edges
 
-    def _rules(self, classes, place=None):
-        """Return allowed transitions, first and last labels; None where all are."""
-        return resolve_transitions(self.allowed_transitions, classes, place)
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
+        place = checked and checked.target.place_in(checked.offsets)
+        rules = resolve_transitions(self.allowed_transitions, summary.labels.values, place)
+        return super()._decide(summary, options, checked, rules)
 
     def _settled(self, checked, summary):
         """Return data with labels that the rules allow, as `on_violation` says.
@@ -470,10 +472,5 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             shared["edge_feature_names_in_"] = np.array(summary.edge_feature_names, dtype=object)
         return shared
 
-    def _request(self, *given):
-        """Return the request of checked sequences."""
-        return fitted_request(self, *given)
-
-    def _terms(self, sample):
-        """Return the `Terms` of a sequence."""
-        return terms_of(self, sample)
+    _request = fitted_request
+    _terms = terms_of

@@ -75,12 +75,12 @@ class Hidden(Completion):
         if accepted is not None and not problem.loss.by_node:
             problem.accept(accepted)
 
-    def fingerprint(self, found):
+    def fingerprint(self, of_problem):
         """Return the fingerprint of the data, given that of their problem."""
-        found, possible = super().fingerprint(found), self.partial.possible
+        of_problem, possible = super().fingerprint(of_problem), self.partial.possible
         places = np.asarray(self.data.offsets, dtype=np.int64) * possible.shape[1]
         marks = value_digests(possible.ravel().astype(np.int32), places)
-        return replace(found, blocks=found.blocks | {"what is known of y": marks})
+        return replace(of_problem, blocks=of_problem.blocks | {"what is known of y": marks})
 
     def starts(self, solved):
         """Yield labels, or states, to begin with, given what solves a problem.
@@ -147,8 +147,8 @@ class HiddenNodes(Hidden):
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         coef, *others = self.model.layout.split(w).values()
-        given = self.data, coef, others, self.n_jobs, self.partial.possible
-        return self.model.decoder(*given).best()
+        request = self.data, coef, others, self.n_jobs, self.partial.possible
+        return self.model.decoder(*request).best()
 
     def bind(self, known=None):
         """Return the problem of all nodes, or of some and the edges between them."""

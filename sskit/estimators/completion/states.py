@@ -155,12 +155,12 @@ def known_states(tagger, known, lengths):
     return states, possible
 
 
-def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per_label"):
+def resolve_states(number, classes, n_tokens, tokens="tokens", name="n_states_per_label"):
     """Return how many states each label has.
 
     Parameters
     ----------
-    given : int or dict
+    number : int or dict
         As users give it, positive: of labels that a dict does not have there is one state.
     classes : ndarray of shape (K,)
         The labels.
@@ -179,8 +179,8 @@ def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per
     ValueError
         If the number of a label is above that of tokens.
     """
-    by_name = isinstance(given, dict)
-    counts = by_label(given, classes, 1) if by_name else [given] * len(classes)
+    by_name = isinstance(number, dict)
+    counts = by_label(number, classes, 1) if by_name else [number] * len(classes)
     for label, n in zip(classes.tolist(), counts, strict=True):
         if n > max(n_tokens, 1):
             which = f"[{label!r}]" if by_name else ""

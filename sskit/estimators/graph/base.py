@@ -267,8 +267,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         labels = self._labels_of_single(X) if known is None else None
         if labels is not None:
             return object_array([labels])
-        found, graphs = self._ask("best", X, known)
-        labels = state_labels(self)[found]
+        states, graphs = self._ask("best", X, known)
+        labels = state_labels(self)[states]
         if self.predicts_pixels_:
             return paint(labels, graphs)
         return split(labels, graphs.node_offsets)
@@ -293,8 +293,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        found, graphs = self._ask("max_marginals", X, known)
-        return split(best_of_states(self, found), graphs.node_offsets)
+        scores, graphs = self._ask("max_marginals", X, known)
+        return split(best_of_states(self, scores), graphs.node_offsets)
 
     def node_scores(self, X: Samples) -> np.ndarray:
         """Return the score of each node and label without regard to the edges.
@@ -309,8 +309,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        found, graphs = self._ask("node_scores", X)
-        return split(best_of_states(self, found), graphs.node_offsets)
+        scores, graphs = self._ask("node_scores", X)
+        return split(best_of_states(self, scores), graphs.node_offsets)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph that there is a short way for, or None."""
@@ -334,8 +334,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
     def _check_inputs(self, X):
         """Return checked graphs that fit the model."""
         sizes = {"n_features": self.n_features_in_, "n_edge_features": self.n_edge_features_in_}
-        given = {"with_kinds": self._with_kinds, "estimator_name": type(self).__name__}
-        graphs = check_graphs(X, **sizes, **given)
+        options = {"with_kinds": self._with_kinds, "estimator_name": type(self).__name__}
+        graphs = check_graphs(X, **sizes, **options)
         if self.predicts_pixels_ and graphs.segments is None:
             raise ValueError(
                 "the model was fitted to labels of pixels, but X has no segments that say which "
@@ -360,8 +360,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         if fitted.get("node_kinds_") is not None:
             shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
             check_numbers(self, {"kind_classes_": shape})
-        given = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
-        return self._make_model(fitted_states(self), *sizes, n_states, **given)
+        choices = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
+        return self._make_model(fitted_states(self), *sizes, n_states, **choices)
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
@@ -408,28 +408,28 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         """
         decoder, graphs = self._decoder(X)
         weight = check_sample_weight(1.0 if sample_weight is None else sample_weight, len(graphs))
-        found = state_labels(self)[decoder.best()]
+        predicted = state_labels(self)[decoder.best()]
         truth, counts, masks = node_targets(y, graphs, self.ignore_label)
         if (masks is not None) != self.predicts_pixels_:
             kind = "pixels" if self.predicts_pixels_ else "nodes"
             raise ValueError(f"the model was fitted to labels of {kind}, but y has others")
         sizes = graphs.n_nodes
         if masks is not None:
-            both = masks, paint(found, graphs)
-            truth, found = (np.concatenate([mask.ravel() for mask in some]) for some in both)
+            both = masks, paint(predicted, graphs)
+            truth, predicted = (np.concatenate([mask.ravel() for mask in some]) for some in both)
             sizes, counts = [mask.size for mask in masks], ~is_ignored(truth, self.ignore_label)
         elif graphs.areas is not None:
             counts = counts * np.concatenate(graphs.areas)
-        check_kinds(truth, found, PREDICTS)
+        check_kinds(truth, predicted, PREDICTS)
         counts = counts * np.repeat(weight, sizes)
         if not counts.sum() > 0:
             raise ValueError("y has no labels that count: all are ignored or have the weight 0")
-        return float(np.average(found == truth, weights=counts))
+        return float(np.average(predicted == truth, weights=counts))
 
 
-def node_codes(graphs, known):
+def node_codes(graphs, kinds):
     """Return the kinds of nodes by their places among known ones, checked."""
-    return kind_codes(graphs.node_kinds, known, "a node", "graph", graphs.node_offsets)
+    return kind_codes(graphs.node_kinds, kinds, "a node", "graph", graphs.node_offsets)
 
 
 @dataclass(frozen=True)

@@ -147,13 +147,13 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    given = estimator, scorer, path.eps, ratio, X, y, further, scored
+    fits = estimator, scorer, path.eps, ratio, X, y, further, scored
 
     def try_out(factors):
-        found = workers(
-            delayed(score_fold)(k, factors, *given, *fold) for k, fold in enumerate(splits)
+        scored_folds = workers(
+            delayed(score_fold)(k, factors, *fits, *fold) for k, fold in enumerate(splits)
         )
-        return map(np.array, zip(*found, strict=True))
+        return map(np.array, zip(*scored_folds, strict=True))
 
     scores, complete = try_out(factors)
     for _ in range(MOST_EXTENSIONS):

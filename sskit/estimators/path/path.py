@@ -266,8 +266,8 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
         """Return the fitted attributes of a choice of lam."""
         X, y = indexable(X, y)
         sample_weight = check_sample_weight(sample_weight, _num_samples(X))
-        given = further | weight_argument(sample_weight)
-        lams, default, scores, complete = score_folds(self, X, y, groups, given)
+        arguments = further | weight_argument(sample_weight)
+        lams, default, scores, complete = score_folds(self, X, y, groups, arguments)
         short = [k for k, reached in enumerate(complete) if not reached]
         if short:
             warn(
@@ -295,7 +295,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
         if not self.refit:
             return chosen
         model = clone(self.estimator).set_params(lam=lam)
-        model.fit(X, y, **given)
+        model.fit(X, y, **arguments)
         return chosen | {"best_estimator_": model} | common_attributes(vars(model))
 
     def coef_at(self, lam: float) -> np.ndarray:

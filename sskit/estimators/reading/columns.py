@@ -35,8 +35,8 @@ class ColumnNames(NamedTuple):
 
     def attributes(self):
         """Return fitted attributes by name."""
-        found = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def column_names(items, where="X"):

@@ -195,8 +195,8 @@ class Labels(NamedTuple):
 def places_in(values, some):
     """Return where some labels stand among others, of which they are."""
     place = {value: k for k, value in enumerate(values.tolist())}
-    known = [place[value] for value in some.astype(values.dtype).tolist()]
-    return np.array(known, dtype=np.intp)
+    places = [place[value] for value in some.astype(values.dtype).tolist()]
+    return np.array(places, dtype=np.intp)
 
 
 def union(pieces, numbers):
@@ -435,19 +435,19 @@ def merge_summaries(summaries):
     (2, [0, 1])
     """
     numbers = [number for number, summary in enumerate(summaries) if summary is not None]
-    found = [summaries[number] for number in numbers]
-    if not found:
+    filled = [summaries[number] for number in numbers]
+    if not filled:
         raise ValueError("all parts are empty, but at least one sample is needed")
-    if len(found) == 1:
-        return found[0]
-    largest = max(part.weights.largest for part in found)
-    relative = np.array([part.weights.relative_to(largest) for part in found])
-    portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
+    if len(filled) == 1:
+        return filled[0]
+    largest = max(part.weights.largest for part in filled)
+    relative = np.array([part.weights.relative_to(largest) for part in filled])
+    portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(filled)
     # the form of the others may depend on what must be the same
     merged = {
         each.name: each.metadata.get("rule", united)(
-            [getattr(part, each.name) for part in found], portions, numbers
+            [getattr(part, each.name) for part in filled], portions, numbers
         )
-        for each in sorted(fields(found[0]), key=lambda each: "same" not in each.metadata)
+        for each in sorted(fields(filled[0]), key=lambda each: "same" not in each.metadata)
     }
-    return replace(found[0], **merged).joined(found, portions)
+    return replace(filled[0], **merged).joined(filled, portions)

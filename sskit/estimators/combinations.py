@@ -136,7 +136,6 @@ REFUSALS = (
     ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
     ("parts", "averaging", "weights of parts are not averaged; leave it at 'auto'"),
     ("parts", "kernel", "the weights are functions of all training rows"),
-    ("parts", "prior", "it is for data in one piece; set prior=None"),
     ("parts", "fit in one piece", "set warm_start=False to start anew"),
     ("parts", "balanced repair", "it counts the labels of all parts once they are repaired"),
     ("parts", HIDDEN, "hidden parts are completed over all data"),

@@ -239,7 +239,7 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     np.testing.assert_allclose(scores(rounds.completed), expected)
     assert (scores(found) < scores(truth)).any() and not same
     assert gain == pytest.approx((expected - scores(truth)).mean())
-    rounds.find = lambda w: np.where(even, truth, found)
+    completion.complete = lambda w: np.where(even, truth, found)
     rounds.truth = np.where(even, truth, rounds.completed)
     rounds.problem = task.problem.with_truth(rounds.truth)
     assert rounds.gain(w) == (True, 0.0)

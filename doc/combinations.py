@@ -11,6 +11,7 @@ from sskit.estimators.combinations import REFUSALS
 WORDS = {
     "averaging": "``averaging=True`` of solvers",
     "balanced": '``class_weight="balanced"``',
+    "balanced loss": '``loss="balanced"`` of graphs',
     "balanced repair": '``on_violation="repair"`` with ``class_weight="balanced"``',
     "beam": "``beam_size``",
     "bounds": "``bounds``",

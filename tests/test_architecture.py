@@ -103,7 +103,8 @@ estimators/chain: estimators/base estimators/combinations estimators/completion
   models/chain
 estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
   estimators/tagging inputs models/tree
-estimators/graph: estimators/base estimators/completion estimators/reading inputs models/graph
+estimators/graph: estimators/base estimators/completion estimators/online estimators/reading
+  inputs models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
 estimators/segments: estimators/base estimators/reading inputs inputs/chains models/chain
   models/segments

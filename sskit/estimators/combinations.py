@@ -54,6 +54,7 @@ ASKED = {
     "bounds": ("bounds", lambda e: e.bounds is not None),
     "standardize": ("standardize=True", _is("standardize", True)),
     "balanced": ("class_weight='balanced'", _is("class_weight", "balanced")),
+    "balanced loss": ("loss='balanced'", _is("loss", "balanced")),
     "repair": (
         "on_violation='repair'",
         lambda e: _is("on_violation", "repair")(e) and e.allowed_transitions is not None,
@@ -146,6 +147,7 @@ REFUSALS = (
     ("steps", HIDDEN[1:], "hidden parts are completed over all data"),
     ("steps", "warm start", "steps keep no dual point of the samples before"),
     ("steps", "balanced", "it does not have all labels in advance; give a dict"),
+    ("steps", "balanced loss", "it does not have all labels in advance; use 'hamming'"),
 )
 
 

@@ -69,7 +69,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     if last is not None:
         check_features(estimator, X, summary)
     summary = with_all_labels(summary, classes, last, checked)
-    summary = estimator._running_columns(estimator._agree([summary], options), last)
+    summary = estimator._running(estimator._agree([summary], options), last)
     summary = estimator._with_columns(summary)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)

@@ -102,12 +102,16 @@ OF_ROWS = {
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]
+OF_GRAPHS = {
+    "ignored": Feature(*IN_PART),
+    "balanced loss": Feature({"loss": "balanced"}),
+}
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
     "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS),
-    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | {"ignored": Feature(*IN_PART)}),
-    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS),
+    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
+    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
     "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
     "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
     "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),

@@ -239,7 +239,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """Return the summary of all data with how columns are scaled, by their sums."""
         return summary
 
-    def _running_columns(self, summary, last):
+    def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
         return summary
 

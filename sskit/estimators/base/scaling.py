@@ -523,7 +523,7 @@ class StandardizeMixin:
         summary = replace(summary, scale=summary.scale.of_norm(columns.norm))
         return summary.with_columns(columns)
 
-    def _running_columns(self, summary, last):
+    def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, with columns by those of all steps."""
         if summary.column_sums is not None and last is not None and "_column_sums_" in last:
             before = ColumnSums(**last["_column_sums_"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -24,6 +23,7 @@ from sskit.estimators.base.tagging import best_of_states, check_modest, check_st
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
+from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import ColumnNames
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
@@ -92,10 +92,11 @@ class FittedGraphs:
     classes_: np.ndarray
     predicts_pixels_: bool
     n_edge_features_in_: int
+    n_samples_seen_: float
 
 
 @parameters
-class GraphEstimator(FittedGraphs, StructuredEstimator):
+class GraphEstimator(FittedGraphs, OnlineEstimator):
     """Base of the estimators that label the nodes of graphs.
 
     A subclass has the ``_kind`` of its models, and the parameters `pairwise_form` and
@@ -167,6 +168,31 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
             table=None if callable(self.loss) else cost_table(self.loss, classes),
         )
         return super()._decide(summary, options, checked)
+
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
+        if last is None:
+            return summary
+        before = "pixels" if last["predicts_pixels_"] else "nodes"
+        if summary.labels_of != before:
+            raise ValueError(
+                f"y has labels of {summary.labels_of}, but those of the steps before were of "
+                f"{before}"
+            )
+        kinds = last.get("node_kinds_")
+        if (summary.kinds is None) != (kinds is None):
+            now, then = ("no kinds", "kinds") if kinds is not None else ("kinds", "no kinds")
+            raise ValueError(
+                f"the nodes of X have {now}, but those of the steps before have {then}"
+            )
+        if kinds is None:
+            return summary
+        # labels that a kind has had stay possible
+        rows, columns = kinds.tolist(), last["classes_"].tolist()
+        pairs = {(rows[a], columns[b]) for a, b in np.argwhere(last["kind_classes_"]).tolist()}
+        nothing = Labels(kinds, np.zeros(len(kinds), dtype=np.int64))
+        kinds = Labels.merge([nothing, summary.kinds], [0.0, 1.0], [0, 1])
+        return replace(summary, kinds=kinds, kind_labels=summary.kind_labels | pairs)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""

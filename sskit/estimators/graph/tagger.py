@@ -167,6 +167,9 @@ class SegmentationModel(FittedSegmentation, GraphEstimator):
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
         Number of features of an edge seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
@@ -438,6 +441,9 @@ class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
         Number of features of an edge seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sskit.inputs.ragged_array import locate
+
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
@@ -42,6 +44,10 @@ class NodeLabels:
     classes: np.ndarray
     codes: np.ndarray
     labelled: np.ndarray
+
+    def place_in(self, offsets):
+        """Return a function from the number of a label to what messages call its first graph."""
+        return lambda k: f"y[{locate(offsets, np.argmax(self.labelled & (self.codes == k)))[0]}]"
 
 
 @dataclass(frozen=True, kw_only=True)

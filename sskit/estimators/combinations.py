@@ -160,7 +160,7 @@ def refusal(estimator, solver=None, **asked):
         Has the parameters, each within its constraints.
     solver : Solver, default=None
         That of the parameters, if it has been made.
-    **given : str
+    **asked : str
         What else is asked for, by the names of `REFUSALS`: how messages call it.
 
     Returns

@@ -1,4 +1,4 @@
-"""Initial completions of labels, or states of labels, that are not known."""
+"""What is completed of the labels, or hidden states, of tokens, nodes and rows."""
 
 from dataclasses import dataclass, replace
 
@@ -152,5 +152,5 @@ class HiddenNodes(Hidden):
 
     def bind(self, known=None):
         """Return the problem of all nodes, or of some and the edges between them."""
-        given = self.partial.labels, self.cost, known, self.block_weight
-        return self.model.bind(self.data, *given, table=self.table)
+        labels, weight = self.partial.labels, self.block_weight
+        return self.model.bind(self.data, labels, self.cost, known, weight, table=self.table)

@@ -201,9 +201,9 @@ def score_fold(k, factors, estimator, scorer, tol, ratio, X, y, further, scored,
 def _score_fold(factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
     X_train, y_train = _safe_split(estimator, X, y, train)
     held_out = _safe_split(estimator, X, y, test, train)
-    given = {name: _safe_indexing(values, train) for name, values in further.items()}
+    further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
     of_score = {name: _safe_indexing(further[name], test) for name in scored}
-    fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
+    fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
     scores, factors = np.full(len(factors), np.nan), factors.tolist()
     default = factors.index(1.0) if 1.0 in factors else len(factors)
     for k, factor in enumerate(factors):

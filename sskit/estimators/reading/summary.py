@@ -228,8 +228,8 @@ def same(sentence):
     def rule(values, portions, numbers):
         for number, value in zip(numbers, values, strict=True):
             if value != values[0]:
-                told = sentence.format(_told(value), numbers[0], _told(values[0]))
-                raise ValueError(f"part {number}: {told}")
+                fault = sentence.format(_told(value), numbers[0], _told(values[0]))
+                raise ValueError(f"part {number}: {fault}")
         return values[0]
 
     return field(metadata={"rule": rule, "same": True})

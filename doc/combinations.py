@@ -6,11 +6,12 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
-from sskit.estimators.base.combinations import REFUSALS
+from sskit.estimators.combinations import REFUSALS
 
 WORDS = {
     "averaging": "``averaging=True`` of solvers",
     "balanced": '``class_weight="balanced"``',
+    "balanced loss": '``loss="balanced"`` of graphs',
     "balanced repair": '``on_violation="repair"`` with ``class_weight="balanced"``',
     "beam": "``beam_size``",
     "bounds": "``bounds``",

@@ -1,12 +1,12 @@
 """Labels given by users: made arrays, compared, and looked up in dicts."""
 
-import warnings
 from enum import Enum
 from itertools import combinations
 
 import numpy as np
 
 from sskit._numbers import shortened, shown
+from sskit._warnings import warn
 
 SETS = (set, frozenset)
 # Strings of more characters are kept as objects: NumPy's would all be as wide as the longest.
@@ -247,7 +247,7 @@ def by_label(given, labels, default):
     return [given.get(label, default) for label in labels.tolist()]
 
 
-def warn_of_unmatched(given, labels, name, optional, stacklevel):
+def warn_of_unmatched(given, labels, name, optional):
     """Warn if keys of a dict by label match no label while labels match no key.
 
     Keys alone may be labels that a part of the data lacks, such as a fold, and labels alone may
@@ -264,16 +264,13 @@ def warn_of_unmatched(given, labels, name, optional, stacklevel):
         The parameter.
     optional : tuple
         Labels that need not be named.
-    stacklevel : int
-        As in `warnings.warn`, were it called in place of this.
     """
     keys = [plain(label) for label in given]
     values, known = set(labels), set(keys)
     unmatched = [key for key in keys if key not in values]
     left = [label for label in labels if label not in known and label not in optional]
     if unmatched and left:
-        warnings.warn(
+        warn(
             f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
-            f"labels {shortened(left)}",
-            stacklevel=stacklevel + 1,
+            f"labels {shortened(left)}"
         )

@@ -19,15 +19,15 @@ from sskit._numbers import check_k
 from sskit._parameters import parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
-from sskit.estimators.explanation.columns import as_fitted
+from sskit.estimators.combinations import check_combinations
+from sskit.estimators.reading.columns import as_fitted
+from sskit.estimators.reading.known import check_known
 from sskit.estimators.segments import SegmentTagger, segments_of
 from sskit.estimators.tree import TreeTagger
 from sskit.inputs.chains.segments import check_segmentations

@@ -167,7 +167,7 @@ class EarlyStopping(FittedStopping, DelegatingEstimator):
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together")
         further, scorer = self._further(token_weight), find_scorer(self.estimator, self.scoring)
-        clone(self.estimator)._check_parameters()
+        clone(self.estimator)._options()
         try:
             train, held_out, indices = self._split(X, y, sample_weight, further, X_val, y_val)
             # after the split, which may have drawn from a random state that the estimator has too

@@ -24,7 +24,7 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
-# Modules that any folder may use; they use none, and each other in three places.
+# Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
     "_inside",
     "_labels",
@@ -36,9 +36,11 @@ COMMON = {
     "_ready",
     "_tag_schemes",
     "_types",
+    "_warnings",
 }
 AMONG_COMMON = {
     ("_labels", "_numbers"),
+    ("_labels", "_warnings"),
     ("_parameters", "_types"),
     ("_public", "_packing"),
 }
@@ -83,34 +85,39 @@ solvers/cutting_plane: core solvers/common solvers/oracle_calls
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/distributed: core solvers/block_coordinate solvers/common
-estimators/base: core estimators/explanation inputs metrics models models/kernel
-  models/likelihood models/slack solvers solvers/common
-estimators/completion: core estimators/base inputs models models/chain solvers/common
-estimators/explanation: inputs models
-estimators/online: estimators/base
-estimators/tagging: estimators/base estimators/completion estimators/explanation estimators/online
-  inputs models
-estimators/structured: estimators/base estimators/completion estimators/online inputs
-  models/structured
+estimators/combinations: solvers
+estimators/reading: core estimators/combinations inputs
+estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
+  metrics models models/kernel models/likelihood models/slack solvers solvers/common
+estimators/completion: estimators/base estimators/reading inputs models
+estimators/explanation: models
+estimators/online: estimators/base estimators/combinations estimators/reading
+estimators/tagging: estimators/base estimators/combinations estimators/completion
+  estimators/explanation estimators/online estimators/reading inputs models
+estimators/structured: estimators/base estimators/combinations estimators/online
+  estimators/reading inputs models/structured
 estimators/multiclass: estimators/base estimators/completion estimators/online
-  estimators/explanation inputs models/multiclass
-estimators/chain: estimators/base estimators/completion estimators/explanation estimators/tagging
-  inputs inputs/chains models models/chain
-estimators/tree: estimators/base estimators/completion estimators/explanation estimators/tagging
-  inputs models/tree
-estimators/graph: estimators/base estimators/completion estimators/explanation inputs models/graph
-estimators/parts: estimators/base estimators/completion inputs metrics models/parts
-estimators/segments: estimators/base estimators/explanation inputs inputs/chains models/chain
+  estimators/reading inputs models/multiclass
+estimators/chain: estimators/base estimators/combinations estimators/completion
+  estimators/explanation estimators/reading estimators/tagging inputs inputs/chains models
+  models/chain
+estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
+  estimators/tagging inputs models/tree
+estimators/graph: estimators/base estimators/completion estimators/online estimators/reading
+  inputs models/graph
+estimators/parts: estimators/base estimators/reading inputs metrics models/parts
+estimators/segments: estimators/base estimators/reading inputs inputs/chains models/chain
   models/segments
-estimators/label_sets: estimators/base estimators/explanation inputs models/label_sets
-estimators/rankings: estimators/base estimators/explanation inputs models/rankings
-  oracles/rankings solvers
-estimators/path: core estimators/base inputs solvers/common solvers/path
-calibration: estimators/base estimators/chain estimators/explanation estimators/segments
-  estimators/tree inputs inputs/chains metrics models/calibration
+estimators/label_sets: estimators/base estimators/reading inputs models/label_sets
+estimators/rankings: estimators/base estimators/reading inputs models/rankings oracles/rankings
+  solvers
+estimators/path: core estimators/base estimators/combinations inputs solvers/common solvers/path
+calibration: estimators/base estimators/chain estimators/combinations estimators/reading
+  estimators/segments estimators/tree inputs inputs/chains metrics models/calibration
 stopping: estimators/base inputs
-crfsuite: datasets estimators preprocessing
-dask: core estimators/base estimators/completion solvers/common solvers/distributed
+crfsuite: datasets estimators estimators/chain preprocessing
+dask: core estimators/base estimators/combinations estimators/reading solvers/common
+  solvers/distributed
 metrics: inputs
 preprocessing: inputs
 inspection: metrics

@@ -144,7 +144,7 @@ def test_dicts_by_label():
 def test_keys_without_labels_and_labels_without_keys_together_are_told(given, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_unmatched(dict.fromkeys(given, 1), ["O", "a", "b"], "weights", ("O",), 1)
+        warn_of_unmatched(dict.fromkeys(given, 1), ["O", "a", "b"], "weights", ("O",))
     assert bool(caught) == warns
     if warns:
         told = str(caught[0].message)

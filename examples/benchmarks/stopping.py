@@ -33,8 +33,8 @@ COLUMNS = ("case", "lam", "seed", "averaging", "of P(0)", "of P(w)", "passes", "
 
 def traced(estimator, score, X, y, X_test, y_test, *, fraction, budget):
     """Yield (gap over P(0), gap over P(w), passes, seconds, score), the gap falling."""
-    solver = estimator._check_parameters()
     task = estimator._make_task(X, y, None)
+    solver = task.options.solver.resolved(task.problem)
     lam = fraction * task.default_lam
     regularizer = estimator._make_regularizer(task, lam)
     with Stop() as stop:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sskit.crfsuite._format import FEATURE, STATE, TRANSITION, read_model, write_model
 from sskit.estimators import SequenceTagger
+from sskit.estimators.chain.decoding import fitted_rules
 from sskit.preprocessing import TokenVectorizer
 
 FORBIDDEN = -1e6  # the weight of a forbidden transition: its exponential is zero
@@ -88,7 +89,7 @@ def save_crfsuite(
         raise TypeError(f"labels in files of CRFsuite are strings, but classes_ has {labels[0]!r}")
     coef, transitions = np.array(tagger.coef_.T), np.array(tagger.transitions_)
     ends = [np.array(tagger.start_), np.array(tagger.end_)]
-    rules = tagger._rules(tagger.classes_)
+    rules = fitted_rules(tagger)
     if rules[0] is not None:
         transitions[~rules[0]] = FORBIDDEN
         for weights, allowed in zip(ends, rules[1:], strict=True):

@@ -20,7 +20,6 @@ from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._parts import collect
 from sskit.dask._rounds import solve_in_rounds
 from sskit.dask._workers import Workers
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import (
@@ -30,6 +29,7 @@ from sskit.estimators.base.outcome import (
     report_choices,
     warn_of_end,
 )
+from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
@@ -209,7 +209,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         parts = collect(X, y, sample_weight, token_weight)
         model = clone(self.estimator)
         self._further(token_weight)
-        solver = model._check_parameters()
+        options = model._options()
         check_combinations(model, parts="data in parts")
         starts, store = vars(self).get("_warm_start", {}) if model.warm_start else {}, None
         if self.checkpoint is not None:
@@ -222,22 +222,22 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         else:
             workers = ClusterWorkers(client, self.timeout, store, *given)
         try:
-            fitted = self._fit_by(workers, model, solver, store, (X, y, sample_weight))
+            fitted = self._fit_by(workers, model, options, store, (X, y, sample_weight))
         finally:
             workers.close()
         vars(self).pop("_warm_start", None)
         replace_fitted(self, fitted)
         return self
 
-    def _fit_by(self, workers, model, solver, store, data):
+    def _fit_by(self, workers, model, options, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
-        solver = clone(solver)
+        solver = options.solver
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
-            summary = model._summarize_again(model._agree(workers.summarize()), workers.count)
-            summary = model._with_columns(summary)
+            summary = model._agree(workers.summarize(), options)
+            summary = model._with_columns(model._summarize_again(summary, workers.count))
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
@@ -273,11 +273,10 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
 
             limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
             if hidden:
-                solution, procedure = solve_in_rounds(workers, plan, solve, on_pass, **limits)
-                task = task._replace(completion=procedure)
+                solution, rounds = solve_in_rounds(workers, plan, solve, on_pass, **limits)
             else:
-                solution = solve(plan, on_pass, **limits)
-            outcome = fitted_attributes(solution, plan.solver, task, plan.lam)
+                solution, rounds = solve(plan, on_pass, **limits), None
+            outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)
             mean_weight = None if data[2] is None else summary.weights.total / summary.n_samples
             outcome |= model._seen(summary.n_samples, mean_weight)
             fitted = {"history_": run.history()}
@@ -286,7 +285,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             if model.warm_start:
                 fitted["_warm_start"] = ends()
             reporter.end(outcome)
-        warn_of_end(type(model).__name__, solution, model.tol, stacklevel=4)
+        warn_of_end(type(model).__name__, solution, model.tol)
         model._set_fitted(outcome)
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
 
@@ -303,10 +302,10 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 " of all labels, and parts have only some; give a dict"
             )
 
-    def _answer(self, name, X, *given, **options):
+    def _answer(self, name, X, *arguments, **options):
         """Return the result of a method of the fitted estimator, lazily for collections."""
         options = {name: value for name, value in options.items() if value is not None}
-        return lazily(self._fitted_estimator(), name, X, *given, **options)
+        return lazily(self._fitted_estimator(), name, X, *arguments, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return the score of the fitted estimator, lazily for collections.

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from sskit.core.stop import CutShort
-from sskit.estimators.completion.convex_concave import CompletionRounds
+from sskit.estimators.base.convex_concave import CompletionRounds
 
 # The items of a part, by the names of arguments of fit.
 ARGUMENTS = "X", "y", "sample_weight", "token_weight"
@@ -101,13 +101,13 @@ class Part:
         if stage is None:
             return task.problem
         if not stage.number:
-            return task.completion.hidden.known_part(of_part=True)
+            return task.completion.known_part(of_part=True)
         self.complete(task, stage)
         return task.problem.with_truth(self.truth)
 
     def complete(self, task, stage):
         """Make the truths those of a stage."""
-        hidden, w = task.completion.hidden, stage.w
+        hidden, w = task.completion, stage.w
         if self.round == stage.number:
             return
         if w is None:
@@ -139,7 +139,7 @@ class Part:
             return self.answer
         task = self.bind(summary)
         self.complete(task, stage)
-        rounds = CompletionRounds(task.completion.complete, None, None, task.problem, self.truth)
+        rounds = CompletionRounds(task.completion, task.problem, self.truth)
         self.answer = rounds.gain(later.w)
         self.point = point and rounds.take(point)
         self.truth, self.round = rounds.truth, later.number

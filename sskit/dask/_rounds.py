@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.estimators.completion.convex_concave import ConvexConcave, Totals, descend
+from sskit.estimators.base.convex_concave import Totals, descend
 
 
 class Stage(NamedTuple):
@@ -78,7 +78,7 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     -------
     solution : Solution
         Of the last round, with the calls and the history of all.
-    procedure : ConvexConcave
+    descent : Descent
         Has the record of the rounds.
     """
     w = None
@@ -86,5 +86,6 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
         given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
         w = solve(replace(plan, stage=Stage(0)), **given).w
     rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)
-    total, procedure = Totals(on_pass, stop, max_iter), ConvexConcave(None, None)
-    return procedure.keep(descend(rounds, total, {"tol": tol}), total), procedure
+    total = Totals(on_pass, stop, max_iter)
+    descent = descend(rounds, total, {"tol": tol})
+    return total.of(descent), descent

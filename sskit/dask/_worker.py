@@ -7,8 +7,9 @@ import numpy as np
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.estimator import QUIET
-from sskit.estimators.base.summary import Summary
+from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.worker import PartRun, Worker
 
@@ -74,10 +75,11 @@ class DataWorker(Worker):
         task = part.bind(summary)
         part.checked = checked  # the part is bound again later
         lam = resolved_lam(estimator, task.default_lam)
-        regularizer = estimator._make_regularizer(task, lam)
+        regularizer = estimator._make_regularizer(task, lam, flat_prior(estimator, task))
         solver = solver.resolved(task.problem, regularizer.bounded)
         box = regularizer.box() if regularizer.bounded else None
-        plan = Plan(summary, solver, lam, task.problem.n_weights, box, seed)
+        n_weights, prior = task.problem.n_weights, regularizer.prior
+        plan = Plan(summary, solver, lam, n_weights, box, seed, prior=prior)
         return plan, task._replace(problem=None, unscaled=None, completion=None)
 
     def begin(self, plan, n_workers, stop):
@@ -157,6 +159,8 @@ class Plan:
         Of the parts, and of the order in which they are visited.
     stage : Stage or None
         Stage of the completion of labels; None if all are known.
+    prior : ndarray of shape (n_weights,) or None
+        Weights towards which the fit is regularised; None is zero.
     """
 
     summary: Summary
@@ -166,9 +170,14 @@ class Plan:
     box: tuple | None
     seed: int
     stage: object = None
+    prior: np.ndarray | None = None
 
     def regularizer(self):
         """Return a regularizer with weights of its own."""
         if self.box is None:
-            return Regularizer(self.lam, self.n_weights)
-        return BoxRegularizer(self.lam, *self.box)
+            regularizer = Regularizer(self.lam, self.n_weights)
+        else:
+            regularizer = BoxRegularizer(self.lam, *self.box)
+        if self.prior is not None:
+            regularizer.set_prior(self.prior)
+        return regularizer

@@ -27,8 +27,8 @@
 
 from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import Columns
 from sskit.estimators.base.outcome import WarmStart
+from sskit.estimators.base.scaling import Columns
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel

@@ -15,13 +15,16 @@ from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import StandardizeMixin
-from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
-from sskit.estimators.base.known import check_known
+from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import (
+from sskit.estimators.base.scaling import StandardizeMixin
+from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
+from sskit.estimators.reading.columns import read_rows
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.summary import (
     Labels,
     RowSummary,
     TrainingData,
@@ -29,8 +32,7 @@ from sskit.estimators.base.summary import (
     averaged,
     same,
 )
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
-from sskit.estimators.explanation.columns import read_rows
+from sskit.estimators.reading.targets import LabelSets
 from sskit.inputs.edges import check_edges
 from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (
@@ -61,6 +63,22 @@ class LabelSetSummary(RowSummary):
     label_names: tuple | None = same("the columns of y are {}, but those of part {} are {}")
     # of rows that have a pair of labels, where the model depends on it
     fractions: np.ndarray | None = averaged()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSetOptions(Options):
+    """The options of a fit to sets of labels.
+
+    Attributes
+    ----------
+    model : PairwiseModel or HierarchyModel
+        What is bound to the data.
+    cost : ndarray of shape (n_labels,)
+        Loss of a wrong label.
+    """
+
+    model: object
+    cost: np.ndarray
 
 
 class FittedLabelSets:
@@ -130,51 +148,58 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Str
         """Return training data, or a part of them, checked."""
         names = label_names(y)
         data, target, columns = read_rows(self, X, check_classes(y), multi_output=True)
-        given, classes = check_sets(target)
+        sets, classes = check_sets(target)
         form = target_form(target, y)
         classes = names if form in NAMED else classes
-        label_costs(self.loss, self.label_weight, given.shape[1])
-        weight = check_sample_weight(sample_weight, len(given), part=part)
+        label_costs(self.loss, self.label_weight, sets.shape[1])
+        weight = check_sample_weight(sample_weight, len(sets), part=part)
         # refuses features that are too large, whatever lam
         scale = row_scale(data, weight)
-        weights, fractions = WeightSums.of(len(given), weight), None
+        weights, fractions = WeightSums.of(len(sets), weight), None
         if weights.largest:
-            fractions = self._fractions(given, weights.block_weights(len(given), weight))
+            fractions = self._fractions(sets, weights.block_weights(len(sets), weight))
         statistics = {
             "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             "form": form,
-            "n_labels": given.shape[1],
+            "n_labels": sets.shape[1],
             "label_names": tuple(classes.tolist()) if form in NAMED else None,
             "fractions": fractions,
         }
-        known = PartialLabels(classes, given)
-        return TrainingData(data, known, weight, columns, scale, statistics)
+        return TrainingData(
+            data=data,
+            target=LabelSets(classes=classes, sets=sets),
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics=statistics,
+        )
 
     def _fractions(self, sets, weight):
         """Return what `label_fractions` does if the model depends on it, else None."""
 
-    def _check_summary(self, summary):
-        """Raise ValueError if the model cannot have so many labels."""
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
         if summary.labels is not None:
             check_two_classes(summary.labels.values)
-        self._make_model(summary)
+        cost = label_costs(self.loss, self.label_weight, summary.n_labels)
+        options = LabelSetOptions(**vars(options), model=self._make_model(summary), cost=cost)
+        return super()._decide(summary, options, checked)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        data, (classes, sets, *_), weight, columns, *_ = checked
+        classes, sets, options = checked.target.classes, checked.target.sets, summary.options
         if summary.form == "classes":
             sets = summary.labels.renumber(classes, sets)
             classes = summary.labels.values
-        cost = label_costs(self.loss, self.label_weight, summary.n_labels)
-        block_weight = summary.weights.block_weights(len(sets), weight)
-        model = self._make_model(summary)
-        problem = model.bind(data, sets, cost, block_weight)
+        model, cost = options.model, options.cost
+        block_weight = summary.weights.block_weights(len(sets), checked.weight)
+        problem = model.bind(checked.data, sets, cost, block_weight)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
             "_form": summary.form,
             **self._structure(model),
-            **columns.attributes(),
+            **checked.columns.attributes(),
         }
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(summary.n_labels)
@@ -305,24 +330,24 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Str
         ValueError
             As `predict`, and if y or the weights are wrong.
         """
-        found = self._answer(X)[1]
+        sets = self._answer(X)[1]
         self._check_columns(y)
         _, target = check_rows(self, X, check_classes(y), reset=False, multi_output=True)
-        weight = check_sample_weight(sample_weight, len(found))
+        weight = check_sample_weight(sample_weight, len(sets))
         if self._form == "classes":
-            return accuracy_score(target, self.classes_[found.ravel()], sample_weight=weight)
-        given = check_indicator(target[:, None] if target.ndim == 1 else target)
-        if given.shape[1] != found.shape[1]:
-            raise ValueError(f"y has {given.shape[1]} labels, but that of fit {found.shape[1]}")
-        right = (self._model.learnt(given) == found).all(axis=1)
+            return accuracy_score(target, self.classes_[sets.ravel()], sample_weight=weight)
+        true = check_indicator(target[:, None] if target.ndim == 1 else target)
+        if true.shape[1] != sets.shape[1]:
+            raise ValueError(f"y has {true.shape[1]} labels, but that of fit {sets.shape[1]}")
+        right = (self._model.learnt(true) == sets).all(axis=1)
         return float(np.average(right, weights=weight))
 
     def _check_columns(self, y, name="y"):
         """Raise ValueError unless the columns of a data frame are those of fit, if it had names."""
         columns = label_names(y) if self._form in NAMED else None
         if columns is not None and columns.tolist() != self.classes_.tolist():
-            told = shortened(columns.tolist()), shortened(self.classes_.tolist())
-            raise ValueError(f"the columns of {name} are {told[0]}, but those of fit are {told[1]}")
+            here, there = shortened(columns.tolist()), shortened(self.classes_.tolist())
+            raise ValueError(f"the columns of {name} are {here}, but those of fit are {there}")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,8 +15,8 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import ColumnSums, StandardizeMixin
-from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.convex_concave import Completion
+from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_labels,
@@ -31,8 +31,8 @@ from sskit.estimators.base.kernels import (
     make_kernel,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import ByClass, Labels, TrainingData, WeightSums
+from sskit.estimators.base.scaling import ColumnSums, StandardizeMixin
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import (
     check_scores,
     default_lam,
@@ -40,11 +40,12 @@ from sskit.estimators.base.weights import (
     row_scale,
     scaled_lam,
 )
-from sskit.estimators.completion.convex_concave import ConvexConcave
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
-from sskit.estimators.explanation.columns import read_rows
 from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.reading.columns import read_rows
+from sskit.estimators.reading.summary import ByClass, Labels, TrainingData, WeightSums
+from sskit.estimators.reading.targets import Classes
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
@@ -338,35 +339,42 @@ class StructSVMClassifier(
         data, target, columns = read_rows(self, X, y)
         check_classification_targets(target)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
-        known = PartialLabels(*np.unique(target, return_inverse=True))
-        labels = Labels.of(known.classes, known.labels)
+        values, codes = np.unique(target, return_inverse=True)
+        target, labels = Classes(values=values, codes=codes), Labels.of(values, codes)
         if self.class_weight is not None:
             # what factors of the classes, which come with the labels of all parts, multiply
-            n_samples, weights = len(target), WeightSums.of(len(target), weight)
+            n_samples, weights = len(codes), WeightSums.of(len(codes), weight)
             c = weights.block_weights(n_samples, weight) if weights.largest else None
-            labels = labels._replace(fractions=np.bincount(known.labels, c, len(known.classes)))
+            labels = labels._replace(fractions=np.bincount(codes, c, len(values)))
         # refuses features that are too large, whatever lam
-        scale = None if is_kernel(self) else self._by_class(row_scale, data, known, weight)
-        return TrainingData(data, known, weight, columns, scale, {"labels": labels})
+        scale = None if is_kernel(self) else self._by_class(row_scale, data, target, weight)
+        return TrainingData(
+            data=data,
+            target=target,
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics={"labels": labels},
+        )
 
     def _different(self, labels):
         """Return the set of different classes."""
         return set(np.asarray(labels).ravel().tolist())
 
-    def _by_class(self, sums_of, data, known, weight):
+    def _by_class(self, sums_of, data, target, weight):
         """Return sums over rows, of each class if classes have weights."""
         if self.class_weight is None:
             return sums_of(data, weight)
-        found = ByClass()
-        for k, label in enumerate(known.classes.tolist()):
-            rows = np.flatnonzero(known.labels == k)
-            found[label] = sums_of(data[rows], None if weight is None else weight[rows])
-        return found
+        sums = ByClass()
+        for k, label in enumerate(target.values.tolist()):
+            rows = np.flatnonzero(target.codes == k)
+            sums[label] = sums_of(data[rows], None if weight is None else weight[rows])
+        return sums
 
     def _column_sums(self, data, weight, checked):
         """Return the sums of the columns of rows, of each class if classes have weights."""
         sums_of = partial(ColumnSums.of, room=self._room())
-        return self._by_class(sums_of, data, checked.known, weight)
+        return self._by_class(sums_of, data, checked.target, weight)
 
     def _factors(self, labels):
         """Return the weights of classes, of which those without any rows that count have 1."""
@@ -376,20 +384,23 @@ class StructSVMClassifier(
         factors[weighed] = class_factors(self.class_weight, *some)
         return factors
 
-    def _complete(self, summary):
-        """Return a merged summary with the weights of the classes among those of the samples."""
-        labels, columns, scale = summary.labels, summary.columns, summary.scale
+    def _decide(self, summary, options, checked):
+        """Return the summary with all options, and weights of classes among those of samples."""
+        labels, sums, scale = summary.labels, summary.column_sums, summary.scale
         if len(labels.values) < 2:
             raise ValueError(f"y must have at least 2 classes, got 1 class: {labels.values[0]}")
-        cost_table(self.loss, labels.values)
-        if self.class_weight is None:
+        table, factors = cost_table(self.loss, labels.values), None
+        if self.class_weight is not None:
+            factors = self._factors(labels)
+        options = CostOptions(**vars(options), table=table, factors=factors)
+        summary = super()._decide(summary, options, checked)
+        if factors is None:
             return summary
-        factors = self._factors(labels)
         by_label = dict(zip(labels.values.tolist(), factors.tolist(), strict=True))
         summary = replace(
             summary,
             weights=summary.weights.times_factors(factors, labels.fractions),
-            columns=None if columns is None else columns.total(by_label),
+            column_sums=None if sums is None else sums.total(by_label),
             scale=None if scale is None else scale.total(by_label),
         )
         summary.check()
@@ -397,25 +408,25 @@ class StructSVMClassifier(
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        data, known, weight, columns = checked[:4]
+        data, weight, options = checked.data, checked.weight, summary.options
         classes, n_features = summary.labels.values, summary.n_features
-        labels = summary.labels.renumber(known.classes, known.labels)
-        if self.class_weight is not None:
-            weight = self._factors(summary.labels)[labels] * (1.0 if weight is None else weight)
-        shared = {"classes_": classes, "n_features_in_": n_features} | columns.attributes()
+        labels = summary.labels.renumber(checked.target.values, checked.target.codes)
+        if options.factors is not None:
+            weight = options.factors[labels] * (1.0 if weight is None else weight)
+        shared = {"classes_": classes, "n_features_in_": n_features}
+        shared |= checked.columns.attributes()
         block_weight = summary.weights.block_weights(len(labels), weight)
-        table, n_scores = cost_table(self.loss, classes), len(classes)
+        table, n_scores, of_kernel, further = options.table, len(classes), {}, {}
         if is_kernel(self):
             kernel = make_kernel(self, data)
             model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)
             problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)
-            task = problem, default_lam(summary)
+            lam = default_lam(summary)
             of_kernel = {"kernel": kernel, "X": data, "labels": labels}
             further = {"certifiable": kernel.definite, "rule": "1 / n"}
         else:
-            given = self.n_components, classes, len(labels), "rows", "n_components"
-            states, of_kernel, further = resolve_states(*given), {}, {}
-            truth = labels
+            asked = self.n_components, classes, len(labels), "rows", "n_components"
+            states, truth = resolve_states(*asked), labels
             if states.hidden:
                 n_scores, truth = len(states.labels), states.first[labels]
                 # only the class counts
@@ -425,24 +436,31 @@ class StructSVMClassifier(
                 self.surrogate == "auto"
                 and 2 < n_scores <= MOST_SUMMED
                 and not states.hidden
-                and self.rescaling == "margin"
+                and options.rescaling is None
             )
             if self.surrogate == "auto" and n_scores > 2:
                 name = "weston_watkins" if sums else "crammer_singer"
                 counted = "components" if states.hidden else "classes"
                 further["chosen"] = (f"surrogate={name!r} ({n_scores} {counted})",)
             model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
-            task = model.bind(data, truth, block_weight, table), scaled_lam(summary)
+            problem, lam = model.bind(data, truth, block_weight, table), scaled_lam(summary)
             if states.hidden:
-                given = states.known(labels, None), None, block_weight
-                given += self.n_jobs, table, states, self.n_init
-                mixture = Mixture(model, data, *given)
-                starts = partial(mixture.starts, random_state=self.random_state)
-                further["completion"] = ConvexConcave(mixture.complete, starts)
+                further["completion"] = Mixture(
+                    model=model,
+                    data=data,
+                    partial=states.known(labels, None),
+                    cost=None,
+                    block_weight=block_weight,
+                    n_jobs=self.n_jobs,
+                    table=table,
+                    states=states,
+                    n_init=self.n_init,
+                    random_state=self.random_state,
+                )
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)
         to_attributes = BlockAttributes(model.layout, shared, n_scores == 2, **of_kernel)
-        return TrainingTask(*task, to_attributes, **further)
+        return TrainingTask(problem, lam, to_attributes, **further)
 
     def _scores(self, X):
         """Return the scores of classes, or of their components, and where classes begin.
@@ -573,6 +591,8 @@ class StructSVMClassifier(
 
 class Mixture(Hidden):
     """Completes the components of rows: states of their classes, of which the best one is taken."""
+
+    fingerprint = Completion.fingerprint  # classes are all known
 
     def complete(self, w):
         """Return the best component of the class of each row under flat weights, (n,)."""

@@ -11,14 +11,14 @@ from sklearn.utils.validation import _check_feature_names
 from sskit._labels import label_array, shown
 from sskit._numbers import shortened
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.columns import Columns
-from sskit.estimators.base.combinations import check_combinations, refusal
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
-from sskit.estimators.base.summary import Labels, matrices
+from sskit.estimators.base.scaling import Columns
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.combinations import check_combinations, refusal
+from sskit.estimators.reading.summary import Labels, matrices
 
 # What must be the same in all steps, by field of the summary.
 FEATURES = {
@@ -61,7 +61,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     estimator : object
         The same, after the step.
     """
-    solver = estimator._check_parameters()
+    options = estimator._options()
     check_combinations(estimator, steps="partial_fit")
     last = vars(estimator) if "lam_" in vars(estimator) else None
     checked = estimator._read_data(X, y, sample_weight, part=True, **further)
@@ -69,26 +69,25 @@ def step(estimator, X, y, classes, sample_weight, **further):
     if last is not None:
         check_features(estimator, X, summary)
     summary = with_all_labels(summary, classes, last, checked)
-    summary = estimator._running_columns(estimator._agree([summary]), last)
+    summary = estimator._running(estimator._agree([summary], options), last)
+    summary = estimator._with_columns(summary)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
     scale = np.sqrt(1.0 + before)
     if last is not None and features:
         factors = np.sqrt(scale[-1] / scale[:-1])
-        columns = summary.columns or Columns(None, np.ones(len(factors)))
-        columns = replace(columns, factor=columns.factor * factors)
-        summary = replace(summary, columns=columns)
+        columns = summary.options.columns or Columns(None, np.ones(len(factors)))
+        summary = summary.with_columns(replace(columns, factor=columns.factor * factors))
     task = estimator._bind_scaled(checked, summary)
     lam = scale[-1] * resolved_lam(estimator, task.default_lam)
     if last is None:
         prior = flat_prior(estimator, task)
     else:
         prior = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
-        if task.completion is not None:
-            task.completion.begin_at(prior)
+    begin_at = None if last is None else prior
     make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
-    fitted = estimator._solve(solver, task, make_regularizer, X, y, sample_weight)
+    fitted = estimator._solve(task, make_regularizer, X, y, sample_weight, begin_at)
     now = estimator._seen(task.problem.n_blocks, sample_weight, task.total_weight)
     now = now["n_samples_seen_"]
     counts = before + counts_of(features, task.problem.n_blocks)
@@ -199,28 +198,28 @@ def with_all_labels(summary, classes, last, checked):
         if classes is not None:
             raise ValueError("classes has no meaning with a model object; leave it at None")
         return summary
-    known = labels.values if last is None else last["classes_"]
+    all_classes = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
         if not listed or isinstance(listed[0], (list, np.ndarray)):
             raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
-        given = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
-        if last is not None and given.tolist() != known.tolist():
+        listed_labels = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
+        if last is not None and listed_labels.tolist() != all_classes.tolist():
             raise ValueError(
-                f"classes={given.tolist()!r:.80} is not the same as in the first call of "
-                f"partial_fit, {known.tolist()!r:.80}"
+                f"classes={listed_labels.tolist()!r:.80} is not the same as in the first call of "
+                f"partial_fit, {all_classes.tolist()!r:.80}"
             )
-        known = given
-    expected = set(known.tolist())
+        all_classes = listed_labels
+    expected = set(all_classes.tolist())
     for k, label in enumerate(labels.values.tolist()):
         if label not in expected:
             data = checked.data
             offsets = getattr(data, "offsets", getattr(data, "node_offsets", None))
             raise ValueError(
-                f"{checked.known.place_in(offsets)(k)} has {shown(label)}, not among the classes "
-                f"{known.tolist()!r:.80}: the first call of partial_fit must name all of them"
+                f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
+                f"{all_classes.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    summary = replace(summary, labels=among(known, labels))
+    summary = replace(summary, labels=among(all_classes, labels))
     if last is None or "edge_kinds_" not in last:
         return summary
     kinds = last["edge_kinds_"]
@@ -230,10 +229,10 @@ def with_all_labels(summary, classes, last, checked):
     return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
 
 
-def among(known, labels):
+def among(values, labels):
     """Return `Labels` with all labels that are known, of which a part may have none."""
-    fractions = None if labels.fractions is None else np.zeros(len(known))
-    none = Labels(known, np.zeros(len(known), dtype=np.int64), fractions)
+    fractions = None if labels.fractions is None else np.zeros(len(values))
+    none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
     return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
 
 

@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.convex_concave import Completion
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_numbers,
@@ -22,9 +23,9 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.summary import Summary, TrainingData, averaged
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
     check_part_names,
@@ -72,6 +73,22 @@ class PoseSummary(Summary):
         means, squares = [parts[k].means for k in some], [parts[k].square for k in some]
         square = pooled_square(means, squares, [portions[k] for k in some], self.means)
         return replace(self, square=square)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseData(TrainingData):
+    """Score maps with the places of all parts.
+
+    Attributes
+    ----------
+    parents : ndarray of shape (n_parts,)
+        The part that each part hangs on; -1 for the root.
+    sizes : ndarray of shape (n,)
+        How large the poses are, by which distances are divided.
+    """
+
+    parents: np.ndarray
+    sizes: np.ndarray
 
 
 class FittedParts:
@@ -356,8 +373,14 @@ class PartsModel(FittedParts, StructuredEstimator):
             statistics |= {"means": means, "square": square}
         if self.scores == "log_odds":
             statistics["true"] = TrueScores.of(maps, places, weight)
-        scale = pose_scales(places, torso)
-        return TrainingData(maps, places, weight, None, scale, statistics, edges=parents)
+        return PoseData(
+            data=maps,
+            target=places,
+            weight=weight,
+            statistics=statistics,
+            parents=parents,
+            sizes=pose_scales(places, torso),
+        )
 
     def _count(self, checked, summary):
         """Return how often scores of checked data lie where those of all true places do."""
@@ -371,21 +394,14 @@ class PartsModel(FittedParts, StructuredEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        maps, places, weight, parents = checked.data, checked.known, checked.weight, checked.edges
+        maps, places, parents = checked.data, checked.target, checked.parents
         model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
-        block_weight = summary.weights.block_weights(len(maps), weight)
+        block_weight = summary.weights.block_weights(len(maps), checked.weight)
         summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
         maps, completion = as_log_odds(maps, summary.curves), None
-        problem = model.bind(maps, places, checked.scale, self.loss, self.cutoff, block_weight)
+        problem = model.bind(maps, places, checked.sizes, self.loss, self.cutoff, block_weight)
         if self.latent_types:
-            # Given the places, a type has to do with no other: each part takes the best one by
-            # itself. The first ones are those whose springs are displaced least.
-            first = model.truths(maps, places, model.types(places))
-
-            def complete(w):
-                return model.truths(maps, places, model.best_types(places, w))
-
-            completion = ConvexConcave(complete, lambda solved: [first])
+            completion = LatentTypes(model, maps, places)
         shared = {
             "means_": summary.means,
             "unit_": model.unit,
@@ -487,6 +503,34 @@ class PartsModel(FittedParts, StructuredEstimator):
         """
         decoder, maps = self._decoder(X)
         truth = check_positions(y, maps, self.part_names_)
-        given = {"radius": self.radius, "sample_weight": sample_weight}
+        options = {"radius": self.radius, "sample_weight": sample_weight}
         torso = check_torso(self.torso, len(self.parents_), self.part_names_)
-        return pdj_score(truth, decoder.best(), torso=torso, **given)
+        return pdj_score(truth, decoder.best(), torso=torso, **options)
+
+
+@dataclass(frozen=True)
+class LatentTypes(Completion):
+    """Completes the types of springs.
+
+    Given the places, a type has to do with no other: each part takes the best one by itself. The
+    first ones are those whose springs are displaced least.
+
+    Attributes
+    ----------
+    model : PoseModel
+        Of the data.
+    maps, places : list of ndarray
+        The data.
+    """
+
+    model: PoseModel
+    maps: list
+    places: list
+
+    def complete(self, w):
+        """Return the codes of the places with the best types under flat weights."""
+        return self.model.truths(self.maps, self.places, self.model.best_types(self.places, w))
+
+    def starts(self, solved):
+        """Return the codes to begin with."""
+        return [self.model.truths(self.maps, self.places, self.model.types(self.places))]

@@ -11,15 +11,15 @@ from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit._types import ArrayLike, RegressorMixin, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.columns import StandardizeMixin
-from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, TrainingTask
+from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.groups import WithinColumns, variance_within
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import RowSummary, TrainingData
+from sskit.estimators.base.scaling import StandardizeMixin
+from sskit.estimators.base.scaling_in_groups import WithinColumns, variance_within
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
-from sskit.estimators.explanation.columns import read_rows
+from sskit.estimators.reading.columns import read_rows
+from sskit.estimators.reading.summary import RowSummary, TrainingData
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
@@ -244,32 +244,39 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         """Return training data, checked."""
         data, grades, columns = read_rows(self, X, y, check_grades)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
-        found = check_groups(groups, weight, data.shape[0])
-        data, grades, weight = found.sort(data), found.sort(grades), found.weight
-        scale = row_scale(data, weight, found.offsets)
-        lowest, highest = (f.reduceat(grades, found.offsets[:-1]) for f in (np.minimum, np.maximum))
+        rows = check_groups(groups, weight, data.shape[0])
+        data, grades, weight = rows.sort(data), rows.sort(grades), rows.weight
+        scale = row_scale(data, weight, rows.offsets)
+        lowest, highest = (f.reduceat(grades, rows.offsets[:-1]) for f in (np.minimum, np.maximum))
         # how often the pairs of groups count
         paired = (lowest < highest) * (1.0 if weight is None else weight)
-        counts = (np.diff(found.offsets) - 1) * paired
+        counts = (np.diff(rows.offsets) - 1) * paired
         if not counts.any():
             where = "" if groups is None else " in a group with a weight"
-            found = " (n_samples = 1)" if len(grades) == 1 else ""
+            alone = " (n_samples = 1)" if len(grades) == 1 else ""
             raise ValueError(
-                f"y has no two rows of different grades{where}, of which to learn the order{found}"
+                f"y has no two rows of different grades{where}, of which to learn the order{alone}"
             )
         # all that the loss depends on is differences of rows of a group
-        variance = variance_within(data, found.offsets, paired)
+        variance = variance_within(data, rows.offsets, paired)
         scale = scale.of_norm(float(variance.sum()))
         statistics = {"labels": None, "n_counted": float(counts.sum()), "variance": variance}
-        data = RaggedArray(data, found.offsets)
-        return TrainingData(data, PartialLabels(None, grades), weight, columns, scale, statistics)
+        return TrainingData(
+            data=RaggedArray(data, rows.offsets),
+            target=grades,
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics=statistics,
+        )
 
     def _summarize(self, checked):
         """Return the summary of checked data, with what columns are scaled by within groups."""
         summary = super()._summarize(checked)
-        if summary.columns is None:
+        if summary.column_sums is None:
             return summary
-        return replace(summary, columns=WithinColumns(summary.columns, summary.variance))
+        sums = WithinColumns(summary.column_sums, summary.variance)
+        return replace(summary, column_sums=sums)
 
     def _compared(self, checked):
         """Return what columns are compared by: a row of their deviations within groups."""
@@ -277,11 +284,11 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        data, (_, grades, *_), weight, columns, *_ = checked
+        data = checked.data
         model = RankingModel(summary.n_features)
-        block_weight = summary.weights.block_weights(len(data), weight)
-        problem = model.bind(data.values, data.offsets, grades, block_weight)
-        shared = {"n_features_in_": summary.n_features} | columns.attributes()
+        block_weight = summary.weights.block_weights(len(data), checked.weight)
+        problem = model.bind(data.values, data.offsets, checked.target, block_weight)
+        shared = {"n_features_in_": summary.n_features} | checked.columns.attributes()
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
         return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
@@ -362,10 +369,10 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         check_fitted(self)
         data, grades = check_grades(self, X, y, reset=False)
         weight = check_sample_weight(sample_weight, data.shape[0])
-        found = check_groups(groups, weight, data.shape[0])
-        both = (found.sort(grades), found.sort(self._scores(data)))
-        fractions = ordered_fractions(found.offsets, *both)
-        counts = ~np.isnan(fractions) * (1.0 if weight is None else found.weight)
+        rows = check_groups(groups, weight, data.shape[0])
+        both = (rows.sort(grades), rows.sort(self._scores(data)))
+        fractions = ordered_fractions(rows.offsets, *both)
+        counts = ~np.isnan(fractions) * (1.0 if weight is None else rows.weight)
         return float(np.average(np.nan_to_num(fractions), weights=counts)) if counts.any() else 0.0
 
     def __sklearn_tags__(self):

@@ -18,8 +18,8 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.combinations import is_likelihood
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.costs import CostOptions
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -28,13 +28,13 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
-from sskit.estimators.base.known import check_known
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import LIKELIHOOD, LIKELIHOOD_RULE, scaled_lam
-from sskit.estimators.explanation.columns import as_fitted, read_columns
+from sskit.estimators.reading.columns import as_fitted, read_columns
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, object_array
@@ -75,6 +75,19 @@ class SegmentSummary(RowSummary):
     n_segment_features: int = same(
         "segment_features gives {0} numbers for a segment, but {2} for one of part {1}"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentOptions(CostOptions):
+    """The options of a fit to segments.
+
+    Attributes
+    ----------
+    limits : ndarray of shape (K,)
+        How long the segments of each label may be.
+    """
+
+    limits: np.ndarray
 
 
 class FittedSegments:
@@ -365,34 +378,52 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X)
-        given = self.scheme, self.outside, self.max_length
-        classes, codes, form = check_segmentations(y, stacked.lengths, *given)
+        form = self.scheme, self.outside, self.max_length
+        target = check_segmentations(y, stacked.lengths, *form)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
         statistics = {
-            "labels": Labels.of(classes, codes >> 1, counted),
-            "form": form,
-            "max_lengths": lengths_by_label(classes, codes),
+            "labels": Labels.of(target.classes, target.codes >> 1, counted),
+            "form": target.form,
+            "max_lengths": lengths_by_label(target.classes, target.codes),
             "longest": int(stacked.lengths.max()),
             "n_segment_features": count_features(self.segment_features, stacked),
         }
-        known = PartialLabels(classes, codes)
-        return TrainingData(stacked, known, weight, columns, scale, statistics)
+        return TrainingData(
+            data=stacked,
+            target=target,
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics=statistics,
+        )
+
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
+        labels, loss, table = summary.labels, self.loss, None
+        if not isinstance(loss, str):
+            table = cost_table(loss, labels.values)
+        factors = np.ones(len(labels.values))
+        if self.class_weight is not None:
+            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        limits = limits_of(self.max_length, self.outside, summary)
+        options = SegmentOptions(**vars(options), table=table, factors=factors, limits=limits)
+        return super()._decide(summary, options, checked)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        stacked, (own, codes, *_), weight, columns, *_ = checked
+        stacked, target, limits = checked.data, checked.target, summary.options.limits
         classes, n_whole = summary.labels.values, summary.n_segment_features
-        codes = 2 * summary.labels.renumber(own, codes >> 1) + (codes & 1)
-        limits = limits_of(self.max_length, self.outside, summary)
-        given = limits, bool(self.first_last), bool(self.lengths), n_whole
-        model, whole = SegmentModel(summary.n_features, *given), None
+        kinds = summary.labels.renumber(target.classes, target.codes >> 1)
+        codes, whole = 2 * kinds + (target.codes & 1), None
+        parts = bool(self.first_last), bool(self.lengths), n_whole
+        model = SegmentModel(summary.n_features, limits, *parts)
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
-        losses = self._losses(codes, stacked.lengths, summary.labels)
-        losses["block_weight"] = summary.weights.block_weights(len(stacked), weight)
+        losses = self._losses(codes, stacked.lengths, summary)
+        losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
         problem = model.bind(stacked, codes, whole=whole, **losses)
         values = classes.tolist()
         shared = {
@@ -404,14 +435,14 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        shared |= columns.attributes()
+        shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        if is_likelihood(self):
+        if summary.options.likelihood:
             lam = scaled_lam(summary, LIKELIHOOD)
             return TrainingTask(problem, lam, to_attributes, rule=LIKELIHOOD_RULE)
         return TrainingTask(problem, scaled_lam(summary), to_attributes)
 
-    def _losses(self, codes, lengths, labels):
+    def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
 
         Parameters
@@ -428,17 +459,15 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         losses : dict
             Its arguments costs, false_cost and table.
         """
-        factors, loss = np.ones(len(labels.values)), self.loss
-        if self.class_weight is not None:
-            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        factors, table, loss = summary.options.factors, summary.options.table, self.loss
         if isinstance(loss, str) and loss == "segments":
-            outside = [label == self.outside for label in labels.values.tolist()]
+            outside = [label == self.outside for label in summary.labels.values.tolist()]
             factors = np.where(outside, 0.0, factors)
             return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
         costs = factors[codes >> 1]
         if isinstance(loss, str):
             return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
-        return {"costs": costs, "table": cost_table(loss, labels.values)}
+        return {"costs": costs, "table": table}
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence, in the form of y in `fit`.
@@ -572,8 +601,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         kinds = codes >> 1
         kinds[kinds == self.outside_] = -1
         prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
-        given = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
-        return split(string_array(write_tags(*given)), offsets)
+        tags = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
+        return split(string_array(write_tags(*tags)), offsets)
 
     def _several(self, codes):
         """Return labellings (m, T) of one sequence as `predict_topk` does."""
@@ -635,8 +664,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         limits = np.minimum(model.limits, max(2, int(stacked.lengths.max(initial=0))))
         blocks = {name: getattr(self, f"{name}_") for name in model.layout.shapes}
         if "segment_coef" in blocks:
-            given = self.segment_features_, stacked, int(limits.max())
-            whole = whole_features(*given, blocks["segment_coef"].shape[1], filled)
+            segments = self.segment_features_, stacked, int(limits.max())
+            whole = whole_features(*segments, blocks["segment_coef"].shape[1], filled)
         return stacked, sizes, model, blocks, limits, whole
 
     def _fitted_model(self, n_features):
@@ -646,8 +675,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         if self.max_length_.min() < 1:
             raise_damaged(self, "max_length_ must be positive")
         n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_classes)
-        given = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
-        model = SegmentModel(n_features, self.max_length_, *given)
+        parts = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
+        model = SegmentModel(n_features, self.max_length_, *parts)
         check_weights(self, model.layout)
         return model
 
@@ -679,10 +708,10 @@ def limits_of(max_length, outside, summary):
         At least 1, and at most the length of the longest sequence.
     """
     labels, longest = summary.labels.values.tolist(), summary.longest
-    given = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
-    given = by_label(given | {outside: 1}, summary.labels.values, None)
-    found = [n or summary.max_lengths[label] for label, n in zip(labels, given, strict=True)]
-    return np.array([min(n, longest) for n in found], dtype=np.int64)
+    asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
+    asked = by_label(asked | {outside: 1}, summary.labels.values, None)
+    limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
+    return np.array([min(n, longest) for n in limits], dtype=np.int64)
 
 
 def segments_of(codes, offsets, labels, outside):
@@ -709,10 +738,10 @@ def segments_of(codes, offsets, labels, outside):
     sequence = np.searchsorted(offsets, starts, side="right") - 1
     first = offsets[sequence]
     spans = np.stack([sequence, starts - first, stops - first, kinds])[:, kinds != outside]
-    found = [[] for _ in range(len(offsets) - 1)]
+    segments = [[] for _ in range(len(offsets) - 1)]
     for i, start, stop, kind in spans.T.tolist():
-        found[i].append((start, stop, labels[kind]))
-    return object_array(found)
+        segments[i].append((start, stop, labels[kind]))
+    return object_array(segments)
 
 
 def count_features(function, stacked):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
@@ -15,15 +14,16 @@ from sklearn.utils._param_validation import HasMethods
 from sskit._numbers import check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
+from sskit._warnings import warn
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.combinations import check_combinations
-from sskit.estimators.base.estimator import TrainingTask
+from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
-from sskit.estimators.base.summary import Summary, TrainingData, same
+from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -237,10 +237,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """
         fitted = self._fit(X, y, sample_weight)
         if fitted["primal_objective_"] == 0.0 and not fitted["coef_"].any():
-            warnings.warn(
+            warn(
                 f"argmax of {type(self.model).__name__} found no labelling with a loss at w = 0, "
                 "so all weights are zero; does it add the loss when y_true is given?",
-                stacklevel=2 + FRAMES_AROUND_FIT,
             )
         return self._set_fitted(fitted)
 
@@ -256,7 +255,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
         statistics = {"n_weights": n_weights, "kinds": kinds}
-        return TrainingData(inputs, targets, weight, None, None, statistics)
+        return TrainingData(data=inputs, target=targets, weight=weight, statistics=statistics)
 
     def _asks(self):
         """Return what the model object requires, as `refusal` takes it."""
@@ -266,9 +265,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model object to samples, given the summary of all; return a `TrainingTask`."""
-        inputs, targets, weight, *_ = checked
+        inputs, targets = checked.data, checked.target
         model = adapted(self.model, inputs, targets)
-        block_weight = summary.weights.block_weights(len(inputs), weight)
+        block_weight = summary.weights.block_weights(len(inputs), checked.weight)
         structure, starts, completion = made_ready(model), None, None
         rng = check_random_state(self.random_state)
         if isinstance(structure, CompiledStructure):
@@ -293,7 +292,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             problem, layout = structure.bind(inputs, targets, block_weight)
         if starts is not None:
             starts = islice(starts, self.n_init)
-            completion = ConvexConcave(complete, lambda solved: distinct(starts))
+            completion = HiddenParts(complete, starts)
         plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
@@ -384,9 +383,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """
         check_k(k)
         structure, decoder, _ = self._decoder(X)
-        found, scores = decoder.top_k(int(k))
+        best, scores = decoder.top_k(int(k))
         labelling = structure.model.labelling
-        labellings = object_array([[*map(labelling, states)] for states in found])
+        labellings = object_array([[*map(labelling, states)] for states in best])
         return (labellings, scores) if return_scores else labellings
 
     @available_if(lambda self: isinstance(self.model, CompiledModel))
@@ -436,10 +435,25 @@ def made_ready(model):
     return CompiledStructure(model) if isinstance(model, CompiledModel) else BoundStructure(model)
 
 
-def distinct(arrays):
-    """Yield arrays without those that came before."""
-    before = set()
-    for array in arrays:
-        if array.tobytes() not in before:
-            before.add(array.tobytes())
-            yield array
+@dataclass(frozen=True)
+class HiddenParts(Completion):
+    """Completes the hidden parts of labellings, as their model does.
+
+    Attributes
+    ----------
+    complete : callable
+        Maps flat weights to truths.
+    drawn : iterable of ndarray
+        Truths to begin with; those that came before are left out.
+    """
+
+    complete: object
+    drawn: object
+
+    def starts(self, solved):
+        """Yield truths to begin with."""
+        before = set()
+        for truth in self.drawn:
+            if truth.tobytes() not in before:
+                before.add(truth.tobytes())
+                yield truth

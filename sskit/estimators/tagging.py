@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,23 +12,26 @@ from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.combinations import check_combinations, is_likelihood
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
+from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
+from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.summary import TrainingData, matrices
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import LIKELIHOOD, LIKELIHOOD_RULE, scaled_lam
-from sskit.estimators.completion.labels import read_labels, training_costs
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
+    LabelStates,
     StateDecoder,
     known_states,
     resolve_states,
 )
-from sskit.estimators.explanation.columns import as_fitted, read_columns
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
+from sskit.estimators.reading.columns import as_fitted, read_columns
+from sskit.estimators.reading.labels import read_labels
+from sskit.estimators.reading.summary import TrainingData, matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
@@ -47,6 +50,41 @@ class FittedTokens:
     vectorizer_: TokenVectorizer
 
 
+@dataclass(frozen=True, kw_only=True)
+class TokenData(TrainingData):
+    """Training data of which each token, or node, has a label.
+
+    Attributes
+    ----------
+    token_weight : ndarray of shape (n_tokens,) or None
+        Weights of the tokens.
+    edges : matrix of shape (n_edges, q) or None
+        Features of edges that `data` has not.
+    offsets : ndarray of shape (n + 1,)
+        Where samples begin, those without tokens among them, which `data` lacks.
+    """
+
+    token_weight: np.ndarray | None
+    edges: object
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenOptions(CostOptions):
+    """The options of a fit to labels of tokens.
+
+    Attributes
+    ----------
+    rules : tuple of three ndarray or None
+        Allowed transitions, first labels and last labels.
+    states : LabelStates
+        Which hidden states labels have.
+    """
+
+    rules: tuple
+    states: LabelStates
+
+
 @parameters
 class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """Base of taggers without cycles, whose labels may have hidden states.
@@ -57,7 +95,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
       are apart, or None; of a fitted estimator they must be what it was fitted to;
     - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
       a kernel, and fields of the `Summary` besides;
-    - ``_model(summary, states, X)`` returns the model of data with features X;
+    - ``_model(summary, X)`` returns the model of data with features X;
     - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
@@ -72,57 +110,83 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, self._trees)
         data, edges = self._read(X)
-        known = read_labels(self, y, data.lengths, part)
+        target, offsets = read_labels(self, y, data.lengths, part), data.offsets
         weight = check_sample_weight(sample_weight, len(data), part=part)
         if token_weight is not None:
             check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
-        if not part:
-            known = self._allowed(known, data.offsets)
         if not data.lengths.all():  # sequences without tokens are nothing
             keep = data.lengths > 0
             data = RaggedArray(data.values, np.unique(data.offsets))
             weight = check_sample_weight(None if weight is None else weight[keep], len(data), part)
         # refuses features that are too large, whatever lam
         scale, statistics = self._statistics(X, data, edges, weight)
-        statistics = known.statistics(counted_weight(weight, data.lengths)) | statistics
-        given = weight, columns, scale, statistics, token_weight, edges
-        return TrainingData(data, known, *given)
+        return TokenData(
+            data=data,
+            target=target,
+            weight=weight,
+            columns=columns,
+            scale=scale,
+            statistics=target.statistics(counted_weight(weight, data.lengths)) | statistics,
+            token_weight=token_weight,
+            edges=edges,
+            offsets=offsets,
+        )
 
-    def _allowed(self, known, offsets):
-        """Return labels to train on, which the parameters allow."""
-        return known
+    def _decide(self, summary, options, checked, rules=(None, None, None)):
+        """Return the summary of all data with all options of the fit, rules among them."""
+        labels, n_tokens = summary.labels, summary.n_hidden + summary.n_certain
+        asked = self.n_states_per_label, labels.values, n_tokens, self._tokens
+        options = TokenOptions(
+            **vars(options),
+            **decided_costs(self, labels),
+            rules=rules,
+            states=resolve_states(*asked),
+        )
+        return super()._decide(summary, options, checked)
+
+    def _settled(self, checked, summary):
+        """Return data with labels by their numbers in all data, which the rules allow."""
+        return replace(checked, target=summary.labels.complete(checked.target)), summary
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        data, known, weight, columns, *_, token_weight, edges = checked
-        # of data in one piece it is found once more
-        known = self._allowed(summary.labels.complete(known), data.offsets)
-        partial, labels = known.partly(summary.n_hidden), known.labels
-        given = labels, data.lengths, summary.labels, partial, token_weight
-        costs, table = training_costs(self, *given)
+        data, target, options = checked.data, checked.target, summary.options
+        partial, labels, states = target.partly(summary.n_hidden), target.labels, options.states
+        token_weight = checked.token_weight
+        costs, table = training_costs(self, options, labels, data.lengths, partial, token_weight)
         shared = {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
-        shared |= columns.attributes() | self._shared(summary)
-        given = self.n_states_per_label, summary.labels.values, len(labels), self._tokens
-        states, of_kernel, further = resolve_states(*given), {}, {}
+        shared |= checked.columns.attributes() | self._shared(summary)
+        of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
         (X, *_) = matrices(data)
-        model = self._model(summary, states, X)
-        given = costs, summary.weights.block_weights(len(data), weight), self.n_jobs
-        given += states.of_pairs(table), states, self.n_init, edges
-        latent = self._latent(model, data, known if partial is None else partial, *given)
+        model = self._model(summary, X)
+        latent = self._latent(
+            model=model,
+            data=data,
+            partial=target if partial is None else partial,
+            cost=costs,
+            block_weight=summary.weights.block_weights(len(data), checked.weight),
+            n_jobs=self.n_jobs,
+            table=states.of_pairs(table),
+            states=states,
+            n_init=self.n_init,
+            edges=checked.edges,
+            random_state=self.random_state,
+        )
         problem = latent.bind()
         if partial is not None:
-            further["completion"] = latent.completion(problem, self.random_state)
+            latent.mark_right(problem)
+            further["completion"] = latent
         if summary.scale is None:
-            summary = replace(summary, scale=model.scale(data, weight))
+            summary = replace(summary, scale=model.scale(data, checked.weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
             further["certifiable"] = model.kernel.definite
         further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
         lam = scaled_lam(summary)
-        if is_likelihood(self):
+        if options.likelihood:
             lam, further["rule"] = scaled_lam(summary, LIKELIHOOD), LIKELIHOOD_RULE
         return TrainingTask(problem, lam, to_attributes, **further)
 

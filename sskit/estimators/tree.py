@@ -10,9 +10,9 @@ from sskit._parameters import parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.summary import Labels, RowSummary, same
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.explanation.explain import Terms
+from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.trees import check_trees
 from sskit.models.tree import TreeModel, feature_scale
@@ -302,11 +302,10 @@ class TreeTagger(FittedTrees, Tagger):
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
 
-    def _model(self, summary, states, X):
+    def _model(self, summary, X):
         """Return the model of data with this summary."""
-        return TreeModel(
-            summary.n_features, len(states.labels), self._shared(summary)["edge_kinds_"]
-        )
+        n_states, kinds = len(summary.options.states.labels), self._shared(summary)["edge_kinds_"]
+        return TreeModel(summary.n_features, n_states, kinds)
 
     def _shared(self, summary):
         """Return fitted attributes that are no weights."""

@@ -81,6 +81,7 @@ def stack_sequences(
     """
     ready = ready_sequence(X, n_features)
     if ready is not None:
+        check_filled(ready.offsets, name, allow_empty)
         return ready
     if isinstance(X, np.ndarray) and X.ndim == 3:
         n, length, width = X.shape
@@ -106,12 +107,13 @@ def stack_sequences(
 
 
 def ready_sequence(X, n_features):
-    """Return a single sequence that needs no copy and has no fault, else None.
+    """Return sequences that need no copy and have no fault, else None.
 
-    It is what fitted estimators, with a fixed number of features, are given most. Everything
-    else, all faults with it, is left to others.
+    They are a single one, which is what fitted estimators, with a fixed number of features, are
+    given most, or what a vectoriser has just made. Everything else, all faults with it, is left to
+    others.
     """
-    if type(X) is SoundArray and X.values.shape[1] == n_features:
+    if type(X) is SoundArray and n_features in (None, X.values.shape[1]):
         return X
     if n_features is None or type(X) not in (list, RaggedArray) or len(X) != 1:
         return None
@@ -137,8 +139,7 @@ def check_filled(offsets, name, allow_empty=False):
     """Raise ValueError unless there is a sequence and, but for `allow_empty`, each has a token."""
     if len(offsets) < 2:
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
-    lengths = np.diff(offsets)
-    if not allow_empty and not lengths.all():
+    if not allow_empty and not (lengths := np.diff(offsets)).all():
         raise ValueError(f"{name}[{lengths.argmin()}] is empty: a sequence needs one row or more")
 
 

@@ -159,8 +159,12 @@ class SoundArray(RaggedArray):
 
 def one_sequence(values, kind=RaggedArray):
     """Return an ndarray or CSR matrix with rows as a RaggedArray of one, which is not checked."""
+    return of_sound_parts(values, np.array([0, values.shape[0]], dtype=np.int64), kind)
+
+
+def of_sound_parts(values, offsets, kind=RaggedArray):
+    """Return a RaggedArray of rows and int64 offsets that are known to fit, unchecked."""
     ragged = object.__new__(kind)
-    offsets = np.array([0, values.shape[0]], dtype=np.int64)
     offsets.flags.writeable = False
     ragged._values, ragged._offsets = values, offsets
     return ragged

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
-from sskit.inputs.ragged_array import RaggedArray, make_offsets, one_sequence
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts
 from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
 
@@ -109,7 +109,7 @@ class TokenVectorizer(
             If a parameter, a sequence, a token or an attribute is wrong; the error names it; or if
             there are no features.
         """
-        self._fit(X, rows=False)
+        self._fit(X)
         self._make_ready()
         return self
 
@@ -133,7 +133,7 @@ class TokenVectorizer(
         TypeError, ValueError
             As ``fit``.
         """
-        rows = self._fit(X, rows=True)
+        rows = self._fit(X, RaggedArray)
         self._make_ready()
         return rows
 
@@ -191,18 +191,19 @@ class TokenVectorizer(
         return {name: value for name, value in state.items() if name != "_columns"}
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _fit(self, X, rows):
-        """Find the features of tokens; return their rows if they are wanted."""
+    def _fit(self, X, kind=None):
+        """Find the features of tokens; return their rows as a RaggedArray of a kind, if wanted."""
         sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
-        names, found = fit_rows(sentences, least, np.dtype(self.dtype).type, rows, self.separator)
+        dtype, wanted = np.dtype(self.dtype).type, kind is not None
+        names, rows = fit_rows(sentences, least, dtype, wanted, self.separator)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
         self.feature_names_, self._columns = names, TokenColumns(names, self.separator)
-        return _ragged(found, sentences) if rows else None
+        return None if kind is None else _ragged(rows, sentences, kind)
 
     def _transform(self, X, kind):
         """Return the rows of tokens as a RaggedArray of a kind."""
@@ -232,8 +233,6 @@ class TokenVectorizer(
 TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
 
 
-def _ragged(rows, sentences, kind=RaggedArray):
+def _ragged(rows, sentences, kind):
     """Return the rows of all sentences as those of each."""
-    if len(sentences) == 1:
-        return one_sequence(rows, kind)
-    return kind(rows, make_offsets(list(map(len, sentences))))
+    return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)

@@ -57,11 +57,17 @@ def assert_same_optimum(found, expected, tol=1e-3):
 WRAPS = {"kept": (lambda value: value, 1e-3), "passing": (lazy, 0.05)}
 
 
-@pytest.mark.parametrize(("name", "wrap"), in_turn(CASES, WRAPS))
-def test_the_optimum_is_that_of_the_data_in_one_piece(name, wrap):
-    estimator, *data = CASES[name]
+WAYS = [("kept", False), ("passing", True), ("kept", True), ("passing", False)]
+
+
+@pytest.mark.parametrize(("name", "way"), in_turn(CASES, WAYS))
+def test_the_optimum_is_that_of_the_data_in_one_piece(name, way):
+    (wrap, has_prior), (estimator, *data) = way, CASES[name]
     wrap, tol = WRAPS[wrap]
     estimator = clone(estimator).set_params(lam=0.2, tol=tol, random_state=0, max_iter=5000)
+    if has_prior:
+        source = clone(estimator).set_params(lam=1.0, tol=0.1).fit(*data)
+        estimator.set_params(prior=source)
     parts = [
         None if column is None else [wrap(part) for part in column] for column in columns(data, 5)
     ]
@@ -90,9 +96,12 @@ def fit_parts(estimator, n_parts=3, wrap=lambda value: value, **options):
     return Distributed(estimator, **options).fit([wrap(x) for x in X], y)
 
 
-@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2], wrap=WRAPS)
-def test_solvers(name, bounds, n_jobs, wrap):
-    options = {"bounds": bounds, "tol": 0.02, **QUICK}
+NEAR = np.random.default_rng(1).normal(size=3 * 5 + 5 * 5 + 2 * 5, scale=0.3)
+
+
+@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2], wrap=WRAPS, prior=[None, NEAR])
+def test_solvers(name, bounds, n_jobs, wrap, prior):
+    options = {"bounds": bounds, "prior": prior, "tol": 0.02, **QUICK}
     estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)
     found = fit_parts(estimator, wrap=WRAPS[wrap][0]).estimator_
     exact = SequenceTagger(**options | {"tol": 1e-4}).fit(TOKENS, TAGS)
@@ -300,6 +309,19 @@ def test_warm_start_goes_on():
     changed = [x + (x is X[1][2]) for x in X[1]]
     with pytest.raises(ValueError, match=r"^part 1: warm_start=True .*, because X\[2\] changed"):
         model.fit([X[0], changed], y[:2])
+
+
+def test_warm_start_goes_on_near_other_weights():
+    X, y, _ = columns((TOKENS, TAGS, None), 3)
+    estimator = SequenceTagger(0.3, tol=1e-3, random_state=0, warm_start=True)
+    model = Distributed(estimator).fit(X, y)
+    for prior in (NEAR, -NEAR, None):
+        model.set_params(estimator__prior=prior).fit(X, y)
+        assert_same_optimum(
+            model.estimator_, SequenceTagger(0.3, tol=1e-3, prior=prior).fit(TOKENS, TAGS)
+        )
+    with pytest.raises(ValueError, match=r"^prior has the shape|^prior"):
+        model.set_params(estimator__prior=np.ones(3)).fit(X, y)
 
 
 def test_checkpoints(tmp_path):

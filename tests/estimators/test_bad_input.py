@@ -201,7 +201,7 @@ def test_error_in_the_middle_of_a_fit_leaves_the_model(monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError("no memory")
 
-    monkeypatch.setattr(BCFW, "start", fail)
+    monkeypatch.setattr(BCFW, "_start", fail)
     with pytest.raises(MemoryError, match="no memory"):
         model.fit(*chains())
     assert joblib.hash(vars(model)) == before

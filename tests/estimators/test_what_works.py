@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sskit
-from sskit.estimators.base.combinations import REFUSALS
+from sskit.estimators.combinations import REFUSALS
 
 PAGE = Path(__file__).parents[2] / "doc" / "reference" / "what_works.rst"
 COLUMNS = {

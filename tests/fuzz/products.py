@@ -37,7 +37,7 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
-from sskit.estimators.base import columns
+from sskit.estimators.base import scaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 ROUNDING = 5e-8  # of a loss of about one by sample
@@ -374,7 +374,7 @@ def solve(rng, problem, findings, story):
     if way["start"] is not None:
         begin(rng, estimator, way["start"], X, y, weight)
     # columns are renumbered from so many on, by which weights are found faster
-    with unittest.mock.patch.object(columns, "MANY_COLUMNS", 0 if renumbered else 4096):
+    with unittest.mock.patch.object(scaling, "MANY_COLUMNS", 0 if renumbered else 4096):
         estimator.fit(X, y, sample_weight=weight)
     findings.n_fits += 1
     check_answers(rng, problem, estimator, X, told["storage"])

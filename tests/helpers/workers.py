@@ -16,7 +16,9 @@ class LocalWorkers:
     n_bytes = n_lost = 0
 
     def __init__(self, problems, owners, solver, make_regularizer, keeps=True, worker=Worker):
-        self.problems, self.solver, self.keeps = problems, solver, keeps
+        bounded = make_regularizer().bounded
+        self.solver = solver.resolved(problems[0], bounded)
+        self.problems, self.keeps = problems, keeps
         self.make_regularizer, self.worker = make_regularizer, worker
         self.stop = Stop()
         owned = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -16,17 +16,9 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.columns import (
-    MUCH_LEFT,
-    NEARLY_ALL,
-    Columns,
-    heavy_column,
-    ranks,
-    warn_of_column,
-)
-from sskit.estimators.base.combinations import check_combinations, is_likelihood
+from sskit.estimators.base.convex_concave import Completed, solve_in_rounds
+from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import (
-    FRAMES_AROUND_FIT,
     OF_SOLVER,
     CallbackSupportMixin,
     FittedModel,
@@ -38,9 +30,18 @@ from sskit.estimators.base.outcome import (
     warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.summary import RowSummary, matrices, merge_summaries, with_matrices
+from sskit.estimators.base.scaling import (
+    MUCH_LEFT,
+    NEARLY_ALL,
+    Columns,
+    heavy_column,
+    ranks,
+    warn_of_column,
+)
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
+from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.explanation.weights import weights_frame
+from sskit.estimators.reading.summary import RowSummary, matrices, merge_summaries, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.likelihood.log_loss import likelihood_of
@@ -55,6 +56,7 @@ from sskit.solvers import (
     SoftBCFW,
     Subgradient,
 )
+from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 
@@ -105,86 +107,6 @@ SMALLEST_LAM = 1e-150
 QUIET = {"over": "ignore", "invalid": "ignore"}
 SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
-
-
-class TrainingTask(NamedTuple):
-    """The training problem that an estimator makes of its data.
-
-    Attributes
-    ----------
-    problem : Problem
-        The model bound to the data.
-    default_lam : float
-        Regularisation strength where the user names none.
-    to_attributes : BlockAttributes or GraphWeights
-        Maps a flat weight vector of features as the user gave them to fitted attributes; of a
-        class, so that it can be saved.
-    certifiable : bool
-        Whether the kernel is positive semi-definite; else no gap is a certificate.
-    completion : object
-        Completes labels that are not known, round after round, and solves the problem in
-        between; None if all are known.
-    columns : Columns
-        How the columns of the features were scaled; None if they were not.
-    box : tuple of ndarray
-        Bounds on the weights in the user's units, which rounding must not exceed, or None.
-    unscaled : callable
-        Then it returns the problem of the features as they are.
-    chosen : tuple of str
-        What parameters left to the fit, and why, beside lam, columns and solver.
-    rule : str
-        How the default lam is made, if not by the rule of the class.
-    heavy : HeavyColumn
-        The column of features that leaves the others little effect, if there is one.
-    total_weight : float or None
-        The sum of the weights of samples where some samples are left out.
-    """
-
-    problem: object
-    default_lam: float
-    to_attributes: object
-    certifiable: bool = True
-    completion: object = None
-    columns: object = None
-    box: tuple | None = None
-    unscaled: object = None
-    chosen: tuple = ()
-    rule: str = ""
-    heavy: object = None
-    total_weight: float | None = None
-
-    @property
-    def scalable(self):
-        """Whether columns may be scaled: not in the space of a kernel."""
-        return "feature_scale_" in self.to_attributes.shared
-
-    @property
-    def layout(self):
-        """Places of the weights."""
-        return self.to_attributes.layout
-
-    def to_user(self, w):
-        """Return flat weights of features as the user gave them, from those of scaled ones."""
-        if self.columns is None:
-            return w
-        w = self.columns.to_user(self.layout, w)
-        return w if self.box is None else np.clip(w, *self.box)
-
-    def from_user(self, w):
-        """Return flat weights of scaled features, a copy; the inverse of `to_user`."""
-        return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
-
-    def attributes(self, w):
-        """Return the fitted attributes by name, of a copy of flat weights of the problem."""
-        return self.to_attributes(np.array(w) if self.columns is None else self.to_user(w))
-
-    def fingerprint(self):
-        """Return the fingerprint of the training data, which does not depend on scaled columns."""
-        found = (self.problem if self.unscaled is None else self.unscaled()).fingerprint()
-        found = found if self.completion is None else self.completion.fingerprint(found)
-        # the labels behind the numbers in the problem
-        classes = np.asarray(self.to_attributes.shared.get("classes_", ())).tolist()
-        return replace(found, whole={"the classes": classes} | found.whole)
 
 
 # Parameters that may be dicts by label.
@@ -266,22 +188,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             tags.input_tags.two_d_array = False
         return tags
 
-    def _check_parameters(self):
-        """Raise an error for the first parameter that is wrong.
-
-        Returns
-        -------
-        solver : Solver
-            The solver of the parameters.
-        """
+    def _options(self):
+        """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
         rescaling = self._rescaling()
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
         solver = self._make_solver()
-        check_combinations(self)
-        return solver
+        check_combinations(self, solver)
+        return Options(solver=solver, rescaling=rescaling, likelihood=is_likelihood(self))
 
     def _rescaling(self):
         """Return the object that wraps problems of another rescaling than margin, or None."""
@@ -289,25 +205,24 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             return RESCALINGS[self.rescaling]
         return self.rescaling
 
-    def _make_task(self, X, y, sample_weight, **further):
+    def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
+        options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree([self._summarize(checked)], stacklevel=6 + FRAMES_AROUND_FIT)
+        summary = self._agree([self._summarize(checked)], options, checked)
+        summary = self._with_columns(summary)
         if self.lam is None:
-            warn_of_weights(checked.weight, stacklevel=4 + FRAMES_AROUND_FIT)
-        summary, heavy = self._with_columns(summary), None
-        if summary.columns is None and getattr(summary, "scale", None) is not None:
-            names = getattr(summary, "feature_names", None)
-            features = self._compared(checked)
-            heavy = heavy_column(features, names)
-            if heavy is not None and heavy.fraction > NEARLY_ALL:
-                warn_of_column(self, heavy, stacklevel=4 + FRAMES_AROUND_FIT)
-                heavy = None
+            warn_of_weights(checked.weight)
+        columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
+            if columns is None:
+                heavy = heavy_column(self._compared(checked), summary.feature_names)
+                if heavy is not None and heavy.fraction > NEARLY_ALL:
+                    warn_of_column(self, heavy)
+                    heavy = None
             rank = ranks(matrices(checked.data))
             if rank is not None:
-                columns = replace(summary.columns or Columns(), rank=rank)
-                summary = replace(summary, columns=columns)
+                summary = summary.with_columns(replace(columns or Columns(), rank=rank))
         task = self._bind_scaled(checked, summary)
         # else the data as they were given would stay in memory during the fit
         return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
@@ -321,45 +236,49 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return matrices(checked.data)
 
     def _with_columns(self, summary):
-        """Return the summary of all data with how columns are scaled in place of their sums."""
+        """Return the summary of all data with how columns are scaled, by their sums."""
         return summary
 
-    def _running_columns(self, summary, last):
+    def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
-        return replace(summary, columns=None)
+        return summary
 
     def _bind_scaled(self, checked, summary):
         """Bind as `_bind` does, with scaled columns and under slack rescaling if chosen."""
-        columns, rescaling, scaled = summary.columns, self._rescaling(), checked
-        if columns is not None:
-            features = [columns.applied(matrix) for matrix in matrices(checked.data)]
-            scaled = checked._replace(data=with_matrices(checked.data, features))
-        task = self._bind(scaled, summary)
-        if rescaling is not None:
-            task = task._replace(problem=rescaling.wrap(task.problem))
-        if is_likelihood(self):
+        checked, summary = self._settled(checked, summary)
+        options, scaled = summary.options, checked
+        if options.columns is not None:
+            features = [options.columns.applied(matrix) for matrix in matrices(checked.data)]
+            scaled = replace(checked, data=with_matrices(checked.data, features))
+        task = self._bind(scaled, summary)._replace(options=options)
+        if options.rescaling is not None:
+            task = task._replace(problem=options.rescaling.wrap(task.problem))
+        if options.likelihood:
             task = task._replace(problem=likelihood_of(task.problem))
-        if columns is None:
+        if options.columns is None:
             return task
 
         def unscaled():
-            return self._bind_scaled(checked, replace(summary, columns=None)).problem
+            return self._bind_scaled(checked, summary.with_columns(None)).problem
 
-        box = task.layout.bounds(self.bounds)
-        return task._replace(columns=columns, box=box, unscaled=unscaled)
+        return task._replace(box=task.layout.bounds(self.bounds), unscaled=unscaled)
 
-    def _agree(self, summaries, stacklevel=5 + FRAMES_AROUND_FIT):
+    def _agree(self, summaries, options, checked=None):
         """Return the summary of all data from the summaries of their parts.
 
         Parameters
         ----------
         summaries : list of Summary or None
             In the order of the parts; None for a part that has no samples.
+        options : Options
+            What the parameters alone decide.
+        checked : TrainingData, default=None
+            The data, if they are in one piece: messages then name their items.
 
         Returns
         -------
         summary : Summary
-            What ``_bind`` takes for each of the parts.
+            What ``_bind`` takes for each of the parts, with all options of the fit.
 
         Raises
         ------
@@ -369,9 +288,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         summary = merge_summaries(summaries)
         summary.check()
-        summary = self._complete(summary)
-        self._check_summary(summary)
-        self._warn_of_labels(summary, stacklevel)
+        summary = self._decide(summary, options, checked)
+        self._warn_of_labels(summary)
         return summary
 
     def _summarize_again(self, summary, count):
@@ -391,24 +309,25 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         return summary
 
-    def _complete(self, summary):
-        """Return a merged summary with what parameters make of it, checked."""
-        return summary
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
+        return replace(summary, options=options)
 
-    def _check_summary(self, summary):
-        """Raise ValueError for what `_read_data` checks of data in one piece, of all parts."""
+    def _settled(self, checked, summary):
+        """Return data, as they are trained on by the options, and the summary of all data."""
+        return checked, summary
 
-    def _warn_of_labels(self, summary, stacklevel):
+    def _warn_of_labels(self, summary):
         """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
         labels = getattr(summary, "labels", None)
         if labels is None:
             return
         optional = (plain(getattr(self, "outside", None)),)
         for name in BY_LABEL:
-            given = getattr(self, name, None)
-            if isinstance(given, dict):
-                given = labels_with_costs(given) if name == "loss" else given
-                warn_of_unmatched(given, labels.values.tolist(), name, optional, stacklevel)
+            by_label = getattr(self, name, None)
+            if isinstance(by_label, dict):
+                by_label = labels_with_costs(by_label) if name == "loss" else by_label
+                warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
 
     def _asks(self):
         """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
@@ -416,9 +335,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     def _make_solver(self):
         """Return the solver object of the parameters."""
-        given = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
-        if "cache" in given:
-            given["cache"] = bool(given["cache"])  # searches over arrays set numpy's bool
+        further = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
+        if "cache" in further:
+            further["cache"] = bool(further["cache"])  # searches over arrays set numpy's bool
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
         elif self.solver == "auto" and is_likelihood(self):
@@ -426,12 +345,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = solver.get_params()
-        for name in given.keys() - takes:
+        for name in further.keys() - takes:
             raise ValueError(
-                f"{name}={given[name]!r} cannot be combined with solver={self.solver!r:.80}: leave "
-                "it at 'auto', or set it on a solver object that has it"
+                f"{name}={further[name]!r} cannot be combined with solver={self.solver!r:.80}: "
+                "leave it at 'auto', or set it on a solver object that has it"
             )
-        solver.set_params(**given).check()
+        solver.set_params(**further)._validate_params()
         return solver
 
     def _solver_for(self, problem, solver):
@@ -496,11 +415,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         fitted : dict
             Fitted attributes.
         """
-        solver = self._check_parameters()
         task = self._make_task(X, y, sample_weight, **further)
         lam = resolved_lam(self, task.default_lam)
         make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
-        fitted = self._solve(solver, task, make_regularizer, X, y, sample_weight)
+        fitted = self._solve(task, make_regularizer, X, y, sample_weight)
         return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
 
     def _seen(self, n_samples, sample_weight, total=None):
@@ -514,19 +432,19 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 
-    def _solve(self, solver, task, make_regularizer, X, y, sample_weight):
-        """Solve a training problem; called by `_fit`, so that warnings point at the caller of fit.
+    def _solve(self, task, make_regularizer, X, y, sample_weight, begin_at=None):
+        """Solve a training problem.
 
         Parameters
         ----------
-        solver : Solver
-            That of the parameters.
         task : TrainingTask
             The problem, and what its weights mean.
         make_regularizer : callable
             Returns a new `Regularizer`, which holds lam and the weights of one run.
         X, y, sample_weight : object
             Arguments of fit, of which callbacks are told.
+        begin_at : ndarray of shape (n_weights,), default=None
+            Weights by which labels that are not known are completed first.
 
         Returns
         -------
@@ -535,31 +453,34 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         problem, regularizer = task.problem, make_regularizer()
         metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(problem, solver).resolved(problem, regularizer.bounded)
+        solver = self._solver_for(problem, task.options.solver)
+        solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task)
         report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            solve = partial(solver.solve, problem, regularizer)
-            if task.completion is not None:
-                solve = partial(task.completion.solve, solver, problem, make_regularizer)
-            solution = solve(**self._limits(), on_pass=reporter.on_pass, stop=stop, start=start)
-            fitted = fitted_attributes(solution, solver, task, regularizer.lam)
+            limits = self._limits() | {"on_pass": reporter.on_pass, "stop": stop, "start": start}
+            if task.completion is None:
+                solution, rounds = solve(solver, problem, regularizer, **limits), None
+            else:
+                training = task.completion, solver, problem, make_regularizer
+                solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
+            fitted = fitted_attributes(solution, solver, task, regularizer.lam, rounds)
             if self.warm_start:
                 point = solution.fit.save()
-                if task.completion is not None:
-                    point = task.completion.completed(point, solution.w)
+                if rounds is not None:
+                    point = Completed(point, rounds.truth, solution.w)
                 columns = None if task.columns is None else task.columns.alone()
                 fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
             reporter.end(fitted)
-        warn_of_end(type(self).__name__, solution, self.tol, stacklevel=5 + FRAMES_AROUND_FIT)
+        warn_of_end(type(self).__name__, solution, self.tol)
         finished = solution.status is Status.CONVERGED
         if finished and regularizer.prior is None and task.completion is None:
-            warn_of_little(self, fitted, solution.unit, X, y, stacklevel=4 + FRAMES_AROUND_FIT)
+            warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
-                warn_of_column(self, task.heavy, 4 + FRAMES_AROUND_FIT, left)
+                warn_of_column(self, task.heavy, left)
         return fitted
 
     def _different(self, labels):
@@ -662,6 +583,6 @@ def replace_fitted(estimator, fitted):
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
     # predictions need some, often
-    given = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
+    values = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
-    validate_parameter_constraints(constraints, given, type(estimator).__name__)
+    validate_parameter_constraints(constraints, values, type(estimator).__name__)

@@ -164,10 +164,10 @@ def check_functions(estimator, n_functions):
     kernel, support = getattr(estimator, "kernel_", None), estimator.support_
     if not isinstance(kernel, Kernel):
         raise_damaged(estimator, f"kernel_ must be a Kernel, got {kernel!r}")
-    given = isinstance(kernel, PrecomputedKernel)
-    if given and n and not 0 <= support.min() <= support.max() < p:
+    precomputed = isinstance(kernel, PrecomputedKernel)
+    if precomputed and n and not 0 <= support.min() <= support.max() < p:
         raise_damaged(estimator, f"support_ must hold numbers of {p} training rows")
-    shapes = {"dual_coef_": (n_functions, n), "support_vectors_": (0, 0) if given else (n, p)}
+    shapes = {"dual_coef_": (n_functions, n), "support_vectors_": (0, 0) if precomputed else (n, p)}
     vectors = getattr(estimator, "support_vectors_", None)
     if sp.issparse(vectors) and vectors.shape == shapes["support_vectors_"]:
         check_sparse(estimator, "support_vectors_", vectors)

@@ -81,11 +81,11 @@ class DelegatingEstimator(MetaEstimator):
         check_is_fitted(self)
         return self.estimator_
 
-    def _answer(self, name, X, *given, known=None, **options):
+    def _answer(self, name, X, *arguments, known=None, **options):
         """Return what a method of the fitted estimator does."""
         if known is not None:
             options["known"] = known
-        return getattr(self._fitted_estimator(), name)(X, *given, **options)
+        return getattr(self._fitted_estimator(), name)(X, *arguments, **options)
 
     def predict(self, X: ArrayLike | Samples, known: ArrayLike | Samples | None = None) -> Any:
         """Predict with the fitted estimator.

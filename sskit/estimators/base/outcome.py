@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
 from sskit._types import History, Method, Self
+from sskit._warnings import warn
 from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.progress import report
 from sskit.solvers.common.run import DualPoint
@@ -84,7 +84,7 @@ def scaling(columns):
     return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
-def fitted_attributes(solution, solver, task, lam):
+def fitted_attributes(solution, solver, task, lam, rounds=None):
     """Return the fitted attributes of an estimator.
 
     Parameters
@@ -97,6 +97,8 @@ def fitted_attributes(solution, solver, task, lam):
         Says what the weights mean.
     lam : float
         Regularisation strength.
+    rounds : Descent, default=None
+        In which labels were completed, if there were such.
 
     Returns
     -------
@@ -108,14 +110,13 @@ def fitted_attributes(solution, solver, task, lam):
     ValueError
         If the weights or what is known of their objective are not finite.
     """
-    known = [solution.primal, solution.dual, solution.gap]
+    objectives = [solution.primal, solution.dual, solution.gap]
     if not solution.certified:
-        known = known[:1] if np.isinf(solution.primal) else []
-    check_overflow(solution.w, known)
-    rounds = {} if task.completion is None else task.completion.attributes()
+        objectives = objectives[:1] if np.isinf(solution.primal) else []
+    check_overflow(solution.w, objectives)
     return {
         **task.attributes(solution.w),
-        **rounds,
+        **({} if rounds is None else rounds.attributes()),
         "lam_": lam,
         "solver_": solver,
         "dual_gap_": solution.gap,
@@ -128,7 +129,7 @@ def fitted_attributes(solution, solver, task, lam):
     }
 
 
-def warn_of_end(name, solution, tol, stacklevel):
+def warn_of_end(name, solution, tol):
     """Warn unless a fit reached its tolerance, or was stopped by a callback.
 
     Parameters
@@ -139,20 +140,17 @@ def warn_of_end(name, solution, tol, stacklevel):
         What the solver returned.
     tol : float
         The tolerance.
-    stacklevel : int
-        That of the warning, seen from here.
     """
     if solution.status in (Status.CONVERGED, Status.CALLBACK):
         return
-    warnings.warn(
+    warn(
         f"{name} stopped after {solution.n_iter} passes with {solution.compared(tol)}. "
         f"{solution.status.value}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 
-def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
+def warn_of_little(estimator, fitted, unit, X, y):
     """Warn of a fit that has learned next to nothing, and say what may help.
 
     Parameters
@@ -165,12 +163,10 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         P(0), the objective at w = 0.
     X, y : object
         The training data; the fitted model is asked for some of them.
-    stacklevel : int
-        That of the warning, seen from here.
     """
-    primal, found = fitted["primal_objective_"], []
+    primal, reasons = fitted["primal_objective_"], []
     if primal >= (1 - min(estimator.tol, LITTLE)) * unit > 0:
-        found.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
+        reasons.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
     n_asked = min(estimator._n_asked, _num_samples(X))
     if n_asked >= FEW_SAMPLES:
         X, y = indexable(X, y)
@@ -181,26 +177,25 @@ def warn_of_little(estimator, fitted, unit, X, y, stacklevel):
         vars(model).update(kept | fitted)
         answers = estimator._different(model.predict(_safe_indexing(X, some)))
         if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
-            found.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
-    if found:
-        warnings.warn(
-            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(found)}. "
+            reasons.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
+    if reasons:
+        warn(
+            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(reasons)}. "
             f"{estimator._cure}",
-            stacklevel=stacklevel + 1,
         )
 
 
-def check_overflow(w, known):
+def check_overflow(w, objectives):
     """Raise ValueError unless weights, and what is known of their objective, are finite.
 
     Parameters
     ----------
     w : ndarray of shape (n_weights,)
         The weights.
-    known : list of float
+    objectives : list of float
         Objectives and gaps.
     """
-    if not (all_finite(w) and np.isfinite(known).all()):
+    if not (all_finite(w) and np.isfinite(objectives).all()):
         raise ValueError(
             "the weights or their objective overflow: scale the features of X and the loss to "
             "sizes nearer to one, or choose a larger lam"
@@ -266,7 +261,6 @@ class FittedModel:
 
 # As type checkers see scikit-learn's, which has no types.
 if TYPE_CHECKING:
-    FRAMES_AROUND_FIT = 1
 
     class CallbackSupportMixin:
         """Scikit-learn's mixin of estimators that call callbacks."""
@@ -279,10 +273,7 @@ if TYPE_CHECKING:
 else:
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks
-
-        FRAMES_AROUND_FIT = 1
     except ImportError:  # scikit-learn < 1.9
-        FRAMES_AROUND_FIT = 0
 
         class CallbackSupportMixin:
             """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""

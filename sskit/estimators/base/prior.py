@@ -1,14 +1,12 @@
 """Priors: weights towards which a fit is regularised, read and aligned."""
 
-import warnings
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._labels import plain
 from sskit._numbers import array, as_array, shortened
+from sskit._warnings import warn
 from sskit.estimators.base.fitted_state import LARGEST
-from sskit.estimators.base.outcome import FRAMES_AROUND_FIT
 from sskit.inputs.label_sets import NAMED as NAMED_FORMS
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
@@ -82,8 +80,8 @@ def blocks_to_flat(blocks, task, name, strict=True):
     prior : ndarray of shape (n_weights,)
         Flat weights.
     """
-    known, shapes = task.to_attributes.shared, task.to_attributes.weight_shapes()
-    if "_form" in blocks and (blocks["_form"] in NAMED_FORMS) != (known["_form"] in NAMED_FORMS):
+    target, shapes = task.to_attributes.shared, task.to_attributes.weight_shapes()
+    if "_form" in blocks and (blocks["_form"] in NAMED_FORMS) != (target["_form"] in NAMED_FORMS):
         # only one of them names its sets of labels, the other numbers them
         blocks = blocks | {LABEL: None}
     unknown = [key for key in blocks if key not in shapes and key not in NAMES]
@@ -93,33 +91,32 @@ def blocks_to_flat(blocks, task, name, strict=True):
             f"{', '.join(map(repr, shapes))}, and {', '.join(map(repr, NAMES))} may say what "
             "their entries are of"
         )
-    ours = _names_by_axis(known, name)
+    ours = _names_by_axis(target, name)
     theirs = _names_by_axis(blocks, name, ours.get(LABEL, ()), strict)
     labels = theirs.get(LABEL, ()), ours.get(LABEL, ())
     if strict and all(labels) and not set(labels[0]) & set(labels[1]):
-        warnings.warn(
+        warn(
             f"{name}['classes_'] has labels none of which is in y, {shortened(labels[0])}, where y "
             f"has {shortened(labels[1])}",
-            stacklevel=5 + FRAMES_AROUND_FIT,
         )
     weights = {key: np.zeros(shape) for key, shape in shapes.items()}
     for key in shapes.keys() & blocks.keys():
         shape, where = shapes[key], f"{name}[{key!r}]"
-        given = as_array(blocks[key], where)
+        values = as_array(blocks[key], where)
         _, axes = AXES.get((key, len(shape)), (None, (None,) * len(shape)))
         sides = [_sides(theirs.get(by), ours.get(by), n) for by, n in zip(axes, shape, strict=True)]
         expected = [len(source) for source, _ in sides]
         # where two classes have one score it is that of both
         one = key in ("coef_", "intercept_") and len(theirs.get(LABEL, labels[1])) == 2
-        one = one and given.shape[:1] == (1,) < shape[:1]
+        one = one and values.shape[:1] == (1,) < shape[:1]
         if one:
             expected[0] = 1
-        block = array(given, where, tuple(expected), low=-LARGEST, high=LARGEST)
+        block = array(values, where, tuple(expected), low=-LARGEST, high=LARGEST)
         if one:
             block = np.concatenate([-0.5 * block, 0.5 * block])
         if key == "springs_" and "unit_" in blocks:
             # costs of displacements, and of their squares, in units of another length
-            block = block * (known["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
+            block = block * (target["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
         for axis, names in enumerate(sides):
             block = _aligned(block, axis, *names)
         weights[key] = block
@@ -128,24 +125,25 @@ def blocks_to_flat(blocks, task, name, strict=True):
 
 def _names_by_axis(attributes, name, classes=(), checked=False):
     """Return the lists of what entries along dimensions are of, by attribute; perhaps checked."""
-    found = {}
+    by_attribute = {}
     for by in NAMES:
-        given = attributes.get(by)
-        if given is None:
+        listed = attributes.get(by)
+        if listed is None:
             continue
-        told = f"{name}[{by!r}] must be a list of names, each of them once, got {given!r:.80}"
+        fault = f"{name}[{by!r}] must be a list of names, each of them once, got {listed!r:.80}"
         try:
-            names = list(given if isinstance(given, (list, tuple)) else np.asarray(given).tolist())
+            is_list = isinstance(listed, (list, tuple))
+            names = list(listed if is_list else np.asarray(listed).tolist())
             if by == PAIR:
                 # numbers of labels, which other data may number otherwise
-                place = dict(enumerate(found.get(LABEL, classes)))
+                place = dict(enumerate(by_attribute.get(LABEL, classes)))
                 names = [frozenset(place.get(k, k) for k in pair) for pair in names]
-            found[by] = list(map(plain, names)) if checked else names
-            if checked and len(set(found[by])) < len(names):
-                raise ValueError(told)
+            by_attribute[by] = list(map(plain, names)) if checked else names
+            if checked and len(set(by_attribute[by])) < len(names):
+                raise ValueError(fault)
         except TypeError:
-            raise ValueError(told) from None
-    return found
+            raise ValueError(fault) from None
+    return by_attribute
 
 
 def _sides(source, target, n):
@@ -161,5 +159,5 @@ def _aligned(block, axis, source, target):
         return block
     place = {value: k for k, value in enumerate(source)}
     none = np.zeros_like(block, shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
-    known = np.concatenate([block, none], axis=axis)
-    return known.take([place.get(value, len(source)) for value in target], axis=axis)
+    padded = np.concatenate([block, none], axis=axis)
+    return padded.take([place.get(value, len(source)) for value in target], axis=axis)

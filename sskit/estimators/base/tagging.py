@@ -13,7 +13,6 @@ from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
-from sskit.inputs.weights import class_factors, cost_table
 from sskit.metrics import token_accuracy_score
 
 
@@ -85,12 +84,6 @@ class TaggerMixin:
         StrOptions({"balanced"}), dict, None, default=None
     )
 
-    def _check_summary(self, summary):
-        """Raise ValueError if costs or weights of classes do not fit the labels of all parts."""
-        cost_table(self.loss, summary.labels.values)
-        if self.class_weight is not None:
-            class_factors(self.class_weight, summary.labels.values, summary.labels.counts)
-
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best labels of each sequence.
 
@@ -157,12 +150,12 @@ class TaggerMixin:
         """
         check_k(k)
         decoder, offsets = self._decoder(X, known)
-        found = decoder.top_k(int(k))
+        best = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels
         lengths = np.diff(offsets)
         labellings = [np.empty((1, 0), dtype=np.int32) for _ in lengths]
         scores = object_array([np.zeros(1) for _ in lengths])
-        for i, states, values in zip(np.flatnonzero(lengths), *found, strict=True):
+        for i, states, values in zip(np.flatnonzero(lengths), *best, strict=True):
             labellings[i], scores[i] = states, values
         answers = object_array([self._several(states) for states in labellings])
         return (answers, scores) if return_scores else answers
@@ -204,8 +197,8 @@ class TaggerMixin:
             Between 0 and 1.
         """
         ignored = getattr(self, "ignore_label", None)
-        given = {"ignore_label": ignored, "sample_weight": sample_weight}
-        return token_accuracy_score(y, self.predict(X), **given)
+        options = {"ignore_label": ignored, "sample_weight": sample_weight}
+        return token_accuracy_score(y, self.predict(X), **options)
 
     def _answers(self, codes, offsets):
         """Return labellings, one after the other, as `predict` does."""

@@ -1,11 +1,11 @@
 """Weights of samples and classes, and the default lam that follows from them."""
 
 import numbers
-import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._warnings import warn
 from sskit.inputs.stacking import FeatureScale, check_squares
 from sskit.models.features import float64_blocks, squared_norms
 from sskit.models.request import row_scores
@@ -17,8 +17,8 @@ SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
 def check_entries_by_label(estimator):
     """Raise ValueError, naming it, for an entry of a dict by label that is not such a number."""
     for name in ("class_weight", "max_length", "n_components", "n_states_per_label"):
-        given = getattr(estimator, name, None)
-        for label, value in given.items() if isinstance(given, dict) else ():
+        by_label = getattr(estimator, name, None)
+        for label, value in by_label.items() if isinstance(by_label, dict) else ():
             good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value > 0
             expected = "a positive integer"
             if name == "class_weight":
@@ -57,26 +57,23 @@ def scaled_lam(summary, factor=0.25):
     return summary.scale.times(factor) / summary.weights.total
 
 
-def warn_of_weights(weight, stacklevel):
+def warn_of_weights(weight):
     """Warn of sample weights of another size than one, where lam follows from their sum.
 
     Parameters
     ----------
     weight : ndarray of shape (n,) or None
         Weights of the samples.
-    stacklevel : int
-        That of the warning, seen from here.
     """
     if weight is None:
         return
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if 0 < weight.max() < SMALL_WEIGHT or total > LARGE_WEIGHT * len(weight):
-        warnings.warn(
+        warn(
             f"the weights of the {len(weight)} samples add up to {total:.3g}: without lam they "
             "are taken for numbers of repetitions, and lam follows from their sum; divide them by "
             "their mean, or set lam",
-            stacklevel=stacklevel + 1,
         )
 
 

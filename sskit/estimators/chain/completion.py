@@ -1,9 +1,12 @@
 """Completion of the labels of partially labelled sequences."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.hidden import Hidden
+from sskit.estimators.reading.partial_labels import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 
@@ -33,14 +36,18 @@ class HiddenChains(Hidden):
         First and last tokens of stretches are not those of sequences: their weights are left out,
         as `adapted` does. If there are no tokens, one without weight stands for them.
         """
-        given = self.data, self.partial.labels, self.cost, self.block_weight
-        model, edges = self.model, self.edges
-        if known is not None:
-            model, (given, edges) = model.without_ends(), self._stretches(known)
-        return model.bind(*given, edges=edges, table=self.table)
+        of_all = self if known is None else self._stretches(known)
+        return of_all.model.bind(
+            of_all.data,
+            of_all.partial.labels,
+            of_all.cost,
+            of_all.block_weight,
+            edges=of_all.edges,
+            table=self.table,
+        )
 
     def _stretches(self, known):
-        """Return what `bind` takes of stretches of tokens."""
+        """Return the same of stretches of tokens."""
         offsets, block_weight = self.data.offsets, self.block_weight
         if not known.any():
             known, block_weight = np.arange(len(known)) == 0, np.zeros(len(block_weight))
@@ -52,8 +59,15 @@ class HiddenChains(Hidden):
         rows = np.flatnonzero(known)
         weight = block_weight[np.searchsorted(offsets, rows[first], side="right") - 1]
         stretches = RaggedArray(self.data.values[rows], np.append(first, len(rows)))
-        cost = np.ascontiguousarray(self.cost[rows])
-        return (stretches, self.partial.labels[rows], cost, weight), edges
+        return replace(
+            self,
+            model=self.model.without_ends(),
+            data=stretches,
+            partial=PartialLabels(classes=self.partial.classes, labels=self.partial.labels[rows]),
+            cost=np.ascontiguousarray(self.cost[rows]),
+            block_weight=weight,
+            edges=edges,
+        )
 
     def adapted(self, w):
         """Return weights of the known part without those of first and last labels."""

@@ -4,13 +4,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import check_count, check_weights
 from sskit.estimators.base.kernels import function_values
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import fitted_states
-from sskit.estimators.explanation.columns import check_columns, edge_column_names
 from sskit.estimators.explanation.explain import Terms
+from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
@@ -50,9 +50,9 @@ def fitted_request(tagger, stacked, edges, n_states, states, possible):
         Naming the parameter, attribute or sequence that is wrong.
     """
     # set since the fit, perhaps; None, that of most, is always right
-    given = [name for name in USED_BY_PREDICT if getattr(tagger, name) is not None]
-    if given:
-        check_constraints(tagger, *given)
+    changed = [name for name in USED_BY_PREDICT if getattr(tagger, name) is not None]
+    if changed:
+        check_constraints(tagger, *changed)
     if "triples_" in vars(tagger):
         check_combinations(tagger, order="order=2")
     rules, offsets = fitted_rules(tagger, states), stacked.offsets
@@ -63,8 +63,8 @@ def fitted_request(tagger, stacked, edges, n_states, states, possible):
         if possible is not None:
             check_possible(possible, offsets, *rules)
     stacked, weights = fitted_weights(tagger, stacked, n_states)
-    given = {"edges": edges, "rules": rules, "possible": possible, "beam_size": tagger.beam_size}
-    return make_request(stacked, weights, **given)
+    changed = {"edges": edges, "rules": rules, "possible": possible, "beam_size": tagger.beam_size}
+    return make_request(stacked, weights, **changed)
 
 
 def fitted_weights(tagger, stacked, n_states):
@@ -186,7 +186,7 @@ def score_tables(tagger, X):
     return nodes, *map(np.array, others), edges
 
 
-def fitted_rules(tagger, states):
+def fitted_rules(tagger, states=None):
     """Return the transitions, first and last labels that prediction keeps to.
 
     Those of the parameter, which may have been set since the fit.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -13,17 +12,20 @@ from sklearn.utils._param_validation import Options, StrOptions
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
-from sskit.estimators.base.combinations import check_combinations
+from sskit._warnings import warn
+from sskit.estimators.base.costs import decided_costs
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
-from sskit.estimators.base.outcome import FRAMES_AROUND_FIT, with_callbacks
-from sskit.estimators.base.summary import RowSummary, same
+from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
-from sskit.estimators.explanation.columns import edge_column_names
+from sskit.estimators.combinations import check_combinations
+from sskit.estimators.reading.columns import edge_column_names
+from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import locate, row_namer
+from sskit.inputs.weights import counted_weight
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
@@ -380,40 +382,45 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             check_combinations(self, edges="features of edges")
         return stacked, edges
 
-    def _rules(self, classes, place=None):
-        """Return allowed transitions, first and last labels; None where all are."""
-        return resolve_transitions(self.allowed_transitions, classes, place)
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
+        place = checked and checked.target.place_in(checked.offsets)
+        rules = resolve_transitions(self.allowed_transitions, summary.labels.values, place)
+        return super()._decide(summary, options, checked, rules)
 
-    def _allowed(self, known, offsets):
-        """Return labels to train on, with those that are not allowed treated by `on_violation`.
+    def _settled(self, checked, summary):
+        """Return data with labels that the rules allow, as `on_violation` says.
 
         Parameters
         ----------
-        known : PartialLabels
-            What is known of the labels; not changed.
-        offsets : ndarray of shape (n + 1,)
-            Where sequences begin.
+        checked : TokenData
+            Not changed.
+        summary : ChainSummary
+            Of all data.
 
         Returns
         -------
-        known : PartialLabels
+        checked : TokenData
             The same, or with other labels that are allowed, with a warning.
+        summary : ChainSummary
+            With balanced weights of classes by these.
 
         Raises
         ------
         ValueError
             Naming the first token whose label is not allowed.
         """
-        classes, labels, possible, _ = known
-        rules = self._rules(classes, known.place_in(offsets))
+        checked, summary = super()._settled(checked, summary)
+        target, offsets, rules = checked.target, checked.offsets, summary.options.rules
+        classes, labels = target.classes, target.labels
         if rules[0] is None or self.on_violation == "ignore":
-            return known
-        if possible is not None:
-            check_possible(possible, offsets, *rules, "y", every=True)
-            return known
+            return checked, summary
+        if target.possible is not None:
+            check_possible(target.possible, offsets, *rules, "y", every=True)
+            return checked, summary
         tokens = find_violations(labels, offsets, *rules)
         if not len(tokens):
-            return known
+            return checked, summary
         if self.on_violation == "raise":
             name_of = row_namer("y", offsets)
             raise violation_error(tokens, labels, offsets, classes, rules, name_of, RULES_HINT)
@@ -422,12 +429,16 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         changed = np.flatnonzero(repaired != labels)
         i, t = locate(offsets, changed[0])
         old, new = classes[labels[changed[0]]], classes[repaired[changed[0]]]
-        warnings.warn(
+        warn(
             f"{len(changed)} labels that allowed_transitions does not allow were changed for "
-            f"training, the first of them y[{i}][{t}] from {old} to {new}",
-            stacklevel=6 + FRAMES_AROUND_FIT,
+            f"training, the first of them y[{i}][{t}] from {old} to {new}"
         )
-        return known._replace(labels=repaired)
+        checked = replace(checked, target=replace(target, labels=repaired))
+        if self.class_weight == "balanced":  # the data are in one piece
+            counted = counted_weight(checked.weight, checked.data.lengths)
+            costs = decided_costs(self, Labels.of(classes, repaired, counted))
+            summary = replace(summary, options=replace(summary.options, **costs))
+        return checked, summary
 
     def _statistics(self, X, stacked, edges, weight):
         """Return the scale of features, and further fields of the summary."""
@@ -440,16 +451,12 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             "edge_feature_names": None if names is None else tuple(names),
         }
 
-    def _check_summary(self, summary):
-        """Raise ValueError if parameters by label do not fit the labels of all parts."""
-        self._rules(summary.labels.values)
-        super()._check_summary(summary)
-
-    def _model(self, summary, states, X):
+    def _model(self, summary, X):
         """Return the model of data with this summary."""
-        n_states, rules = len(states.labels), ()
+        states, rules = summary.options.states, ()
+        n_states = len(states.labels)
         if self.on_violation != "ignore":
-            rules = states.lifted(self._rules(summary.labels.values))
+            rules = states.lifted(summary.options.rules)
         if is_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)
             return KernelChainModel(make_kernel(self, X), *sizes, *rules)
@@ -458,17 +465,12 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _shared(self, summary):
         """Return fitted attributes that are no weights."""
-        shared = dict(zip(RULES, self._rules(summary.labels.values), strict=True))
+        shared = dict(zip(RULES, summary.options.rules, strict=True))
         if summary.n_edge_features is not None:
             shared["n_edge_features_in_"] = summary.n_edge_features
         if summary.edge_feature_names is not None:
             shared["edge_feature_names_in_"] = np.array(summary.edge_feature_names, dtype=object)
         return shared
 
-    def _request(self, *given):
-        """Return the request of checked sequences."""
-        return fitted_request(self, *given)
-
-    def _terms(self, sample):
-        """Return the `Terms` of a sequence."""
-        return terms_of(self, sample)
+    _request = fitted_request
+    _terms = terms_of

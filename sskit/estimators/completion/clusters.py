@@ -63,14 +63,14 @@ def _clusters(rows, chosen, n_clusters, random_state):
     with warnings.catch_warnings():
         # of fewer different rows than clusters
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = means.fit(some).labels_
+        clusters = means.fit(some).labels_
     if len(drawn) < len(chosen):
         parts = np.array_split(chosen, -(-len(chosen) // MOST_ROWS))
-        found = np.concatenate([means.predict(_scaled(rows[part], unit)[0]) for part in parts])
-    size = np.bincount(found, minlength=n_clusters)
+        clusters = np.concatenate([means.predict(_scaled(rows[part], unit)[0]) for part in parts])
+    size = np.bincount(clusters, minlength=n_clusters)
     place = np.empty(len(size), dtype=np.intp)
     place[np.argsort(-size, kind="stable")] = np.arange(len(size))
-    return place[found]
+    return place[clusters]
 
 
 def _scaled(rows, unit=None):

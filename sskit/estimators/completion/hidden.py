@@ -1,20 +1,20 @@
-"""Initial completions of labels, or states of labels, that are not known."""
+"""What is completed of the labels, or hidden states, of tokens, nodes and rows."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.partial_labels import PartialLabels, set_mask
-from sskit.estimators.base.summary import matrices
+from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.completion.convex_concave import ConvexConcave
+from sskit.estimators.reading.partial_labels import PartialLabels, set_mask
+from sskit.estimators.reading.summary import matrices
 from sskit.inputs.stacking import stack_rows
+from sskit.models.features import value_digests
 
 
-@dataclass(frozen=True)
-class Hidden:
+@dataclass(frozen=True, kw_only=True)
+class Hidden(Completion):
     """Completes what is not known of the labels of tokens, nodes or rows.
 
     A subclass has ``complete(w)``, which returns the best labels (n_tokens,) under flat weights
@@ -46,6 +46,8 @@ class Hidden:
         Features of the edges of sequences.
     labelled : ndarray of shape (n_tokens,), bool, or None
         Which tokens have a label. The others have no edges, and the state 0. None: all.
+    random_state : int, RandomState instance or None
+        Where clusterings begin, and of labels that are drawn.
     """
 
     model: object
@@ -59,27 +61,33 @@ class Hidden:
     n_init: int = 1
     edges: object = None
     labelled: np.ndarray | None = None
+    random_state: object = None
 
     @property
-    def exact(self):
-        """Whether completions are never worse than those of last time."""
-        return self.labelled is None
+    def offsets(self):
+        """Where samples begin if completions may be worse than those of last time, else None."""
+        return None if self.labelled is None else self.data.offsets
 
-    def completion(self, problem, random_state):
-        """Return the `ConvexConcave` of a problem, given where several labels are possible."""
+    def mark_right(self, problem):
+        """Let a problem count all labels as right that may be, where several are possible."""
         accepted = set_mask(self.partial, self.states.hidden)
         # losses by node are zero at all right labels
         if accepted is not None and not problem.loss.by_node:
             problem.accept(accepted)
-        starts = partial(self.starts, random_state=random_state)
-        return ConvexConcave(self.complete, starts, self)
 
-    def starts(self, solved, random_state):
+    def fingerprint(self, of_problem):
+        """Return the fingerprint of the data, given that of their problem."""
+        of_problem, possible = super().fingerprint(of_problem), self.partial.possible
+        places = np.asarray(self.data.offsets, dtype=np.int64) * possible.shape[1]
+        marks = value_digests(possible.ravel().astype(np.int32), places)
+        return replace(of_problem, blocks=of_problem.blocks | {"what is known of y": marks})
+
+    def starts(self, solved):
         """Yield labels, or states, to begin with, given what solves a problem.
 
         Labels are completed by a fit to stretches of known ones; without any they are drawn.
         """
-        random_state = check_random_state(random_state)
+        random_state = check_random_state(self.random_state)
         if self.states.hidden:
             for _ in range(self.n_init):
                 yield self.first_states(solved, random_state)
@@ -110,7 +118,7 @@ class Hidden:
             return np.maximum(truth, 0)
         certain = possible.copy()
         certain[known] = truth[known, None] == np.arange(possible.shape[1])
-        partial = PartialLabels(self.partial.classes, certain.argmax(axis=1), certain)
+        partial = replace(self.partial, labels=certain.argmax(axis=1), possible=certain)
         part = replace(self, partial=partial).known_part()
         return self.complete(self.adapted(solved(part)))
 
@@ -139,10 +147,10 @@ class HiddenNodes(Hidden):
     def complete(self, w):
         """Return the best labels (n_nodes,) under flat weights that agree with what is known."""
         coef, *others = self.model.layout.split(w).values()
-        given = self.data, coef, others, self.n_jobs, self.partial.possible
-        return self.model.decoder(*given).best()
+        request = self.data, coef, others, self.n_jobs, self.partial.possible
+        return self.model.decoder(*request).best()
 
     def bind(self, known=None):
         """Return the problem of all nodes, or of some and the edges between them."""
-        given = self.partial.labels, self.cost, known, self.block_weight
-        return self.model.bind(self.data, *given, table=self.table)
+        labels, weight = self.partial.labels, self.block_weight
+        return self.model.bind(self.data, labels, self.cost, known, weight, table=self.table)

@@ -9,9 +9,9 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
-from sskit.estimators.base.known import check_known
-from sskit.estimators.base.partial_labels import PartialLabels
 from sskit.estimators.base.tagging import state_labels, states_of_labels
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.partial_labels import PartialLabels
 from sskit.inputs.ragged import split
 
 
@@ -61,7 +61,8 @@ class LabelStates:
         else:
             possible = partial.possible
         possible = np.ascontiguousarray(possible[:, self.labels])
-        return PartialLabels(np.arange(len(self.labels)), possible.argmax(axis=1), possible)
+        states, first = np.arange(len(self.labels)), possible.argmax(axis=1)
+        return PartialLabels(classes=states, labels=first, possible=possible)
 
 
 class FittedStates:
@@ -154,12 +155,12 @@ def known_states(tagger, known, lengths):
     return states, possible
 
 
-def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per_label"):
+def resolve_states(number, classes, n_tokens, tokens="tokens", name="n_states_per_label"):
     """Return how many states each label has.
 
     Parameters
     ----------
-    given : int or dict
+    number : int or dict
         As users give it, positive: of labels that a dict does not have there is one state.
     classes : ndarray of shape (K,)
         The labels.
@@ -178,8 +179,8 @@ def resolve_states(given, classes, n_tokens, tokens="tokens", name="n_states_per
     ValueError
         If the number of a label is above that of tokens.
     """
-    by_name = isinstance(given, dict)
-    counts = by_label(given, classes, 1) if by_name else [given] * len(classes)
+    by_name = isinstance(number, dict)
+    counts = by_label(number, classes, 1) if by_name else [number] * len(classes)
     for label, n in zip(classes.tolist(), counts, strict=True):
         if n > max(n_tokens, 1):
             which = f"[{label!r}]" if by_name else ""

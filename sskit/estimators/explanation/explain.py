@@ -102,9 +102,9 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     if not listed or (known is not None and len(known) != _num_samples(X)):
         tagger._decoder(X, known)  # raises an error
     # the others may be many, and are not read
-    sample, given = X[i : i + 1], None if known is None else [known[i]]
+    sample, own = X[i : i + 1], None if known is None else [known[i]]
     try:
-        decoder, offsets = tagger._decoder(sample, given)
+        decoder, offsets = tagger._decoder(sample, own)
     except (TypeError, ValueError):
         tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
         raise

@@ -60,20 +60,20 @@ def weights_frame(model, top, feature_names, edge_feature_names):
         rows = strength.reshape(len(table) if n_dimensions > 1 else 1, -1)
         places = [g * rows.shape[1] + strongest(row, top) for g, row in enumerate(rows)]
         places = np.concatenate(places)
-        found = {"kind": kind, "weight": table.ravel()[places]}
-        found["scaled_weight"] = rows.ravel()[places]
+        rows_of_kind = {"kind": kind, "weight": table.ravel()[places]}
+        rows_of_kind["scaled_weight"] = rows.ravel()[places]
         columns = iter(COLUMNS_OF_LABELS[axes.count(LABEL)])
         for k, index in zip(order, np.unravel_index(places, table.shape), strict=True):
             by = axes[k]
             if by == LABEL:
                 # where two classes have one row, it is that of the second
-                found[next(columns)] = labels[index - weights.shape[k]]
+                rows_of_kind[next(columns)] = labels[index - weights.shape[k]]
             elif by == PAIR:
-                found["label"], found["to_label"] = labels[model.edges_[index].T]
+                rows_of_kind["label"], rows_of_kind["to_label"] = labels[model.edges_[index].T]
             else:
                 first = int(kind == "length")  # of one token
-                found["feature"] = named(names.get(by), index + first, LETTERS.get(by, kind))
-        frames.append(DataFrame(found, columns=listed, dtype=object))
+                rows_of_kind["feature"] = named(names.get(by), index + first, LETTERS.get(by, kind))
+        frames.append(DataFrame(rows_of_kind, columns=listed, dtype=object))
     return concat(frames, ignore_index=True).astype(dict.fromkeys(listed[4:], float))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,20 +12,22 @@ from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import StructuredEstimator, TrainingTask
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.known import check_known
-from sskit.estimators.base.partial_labels import PartialLabels
-from sskit.estimators.base.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
+from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes
-from sskit.estimators.completion.states import fitted_states, resolve_states
-from sskit.estimators.explanation.columns import ColumnNames
+from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
+from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.reading.columns import ColumnNames
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.reading.targets import NodeLabels
 from sskit.inputs.graphs import check_graphs, kind_codes
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
@@ -62,6 +64,26 @@ class GraphSummary(RowSummary):
         return np.array([[(a, b) in self.kind_labels for b in columns] for a in rows], dtype=bool)
 
 
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions(Options):
+    """The options of a fit to graphs.
+
+    Attributes
+    ----------
+    states : LabelStates
+        Which hidden states labels have.
+    model : GraphModel or AttractiveModel
+        What is bound to the data.
+    table : ndarray of shape (K, K) or None
+        Costs of predicted labels by the true one; None if all wrong labels cost the same, or the
+        loss is a function.
+    """
+
+    states: LabelStates
+    model: object
+    table: np.ndarray | None
+
+
 class FittedGraphs:
     """Types of the attributes that a fitted `GraphEstimator` has."""
 
@@ -70,10 +92,11 @@ class FittedGraphs:
     classes_: np.ndarray
     predicts_pixels_: bool
     n_edge_features_in_: int
+    n_samples_seen_: float
 
 
 @parameters
-class GraphEstimator(FittedGraphs, StructuredEstimator):
+class GraphEstimator(FittedGraphs, OnlineEstimator):
     """Base of the estimators that label the nodes of graphs.
 
     A subclass has the ``_kind`` of its models, and the parameters `pairwise_form` and
@@ -105,14 +128,14 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         labels = np.zeros(len(target), dtype=np.int64)
         labels[labelled] = codes
         repeated = None if weight is None else np.repeat(weight, graphs.n_nodes)
-        given = len(classes), self._areas(graphs), repeated
-        n_labelled, of_class = node_sums(labels, labelled, *given)
+        areas = self._areas(graphs)
+        n_labelled, of_class = node_sums(labels, labelled, len(classes), areas, repeated)
         kinds, pairs = graphs.node_kinds, None
         if kinds is not None:
             values, codes = np.unique(kinds, return_inverse=True)
-            found = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
+            occurring = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
             names = values.tolist(), classes.tolist()
-            pairs = frozenset((names[0][a], names[1][b]) for a, b in found)
+            pairs = frozenset((names[0][a], names[1][b]) for a, b in occurring)
             kinds = Labels.of(values, codes)
         statistics = {
             "labels": Labels(classes, of_class),
@@ -122,27 +145,58 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
             "kinds": kinds,
             "kind_labels": pairs,
         }
-        known = PartialLabels(classes, labels, ignored=~labelled)
-        return TrainingData(graphs, known, weight, ColumnNames(), scale, statistics)
+        return TrainingData(
+            data=graphs,
+            target=NodeLabels(classes=classes, codes=labels, labelled=labelled),
+            weight=weight,
+            columns=ColumnNames(),
+            scale=scale,
+            statistics=statistics,
+        )
 
-    def _check_summary(self, summary):
-        """Raise ValueError if no node of all parts has a label, or parameters do not fit."""
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
         if not summary.n_labelled:
             raise ValueError(f"y has no labels but ignore_label={self.ignore_label!r}")
-        self._model(summary)
-        if not callable(self.loss):
-            cost_table(self.loss, summary.labels.values)
+        classes = summary.labels.values
+        states = resolve_states(self.n_states_per_label, classes, summary.n_labelled, "nodes")
+        sizes = summary.n_features, summary.n_edge_features, len(states.labels)
+        options = GraphOptions(
+            **vars(options),
+            states=states,
+            model=self._make_model(states, *sizes),
+            table=None if callable(self.loss) else cost_table(self.loss, classes),
+        )
+        return super()._decide(summary, options, checked)
+
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
+        if last is None:
+            return summary
+        before = "pixels" if last["predicts_pixels_"] else "nodes"
+        if summary.labels_of != before:
+            raise ValueError(
+                f"y has labels of {summary.labels_of}, but those of the steps before were of "
+                f"{before}"
+            )
+        kinds = last.get("node_kinds_")
+        if (summary.kinds is None) != (kinds is None):
+            now, then = ("no kinds", "kinds") if kinds is not None else ("kinds", "no kinds")
+            raise ValueError(
+                f"the nodes of X have {now}, but those of the steps before have {then}"
+            )
+        if kinds is None:
+            return summary
+        # labels that a kind has had stay possible
+        rows, columns = kinds.tolist(), last["classes_"].tolist()
+        pairs = {(rows[a], columns[b]) for a, b in np.argwhere(last["kind_classes_"]).tolist()}
+        nothing = Labels(kinds, np.zeros(len(kinds), dtype=np.int64))
+        kinds = Labels.merge([nothing, summary.kinds], [0.0, 1.0], [0, 1])
+        return replace(summary, kinds=kinds, kind_labels=summary.kind_labels | pairs)
 
     def _areas(self, graphs):
         """Return the weights of nodes, None for ones."""
         return np.concatenate(graphs.areas) if self.node_weights == "areas" else None
-
-    def _model(self, summary):
-        """Return the model for training data, and how many hidden states their labels have."""
-        given = summary.labels.values, summary.n_labelled, "nodes"
-        states = resolve_states(self.n_states_per_label, *given)
-        sizes = summary.n_features, summary.n_edge_features, len(states.labels)
-        return self._make_model(states, *sizes), states
 
     def _make_model(self, states, *sizes, form=None, inference=None):
         """Return a model of hidden states of labels, None: one each; as fitted, or to be."""
@@ -160,21 +214,21 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        graphs, known, labelled = checked.data, checked.known, ~checked.known.ignored
+        graphs, target, options = checked.data, checked.target, summary.options
+        labelled, model, states = target.labelled, options.model, options.states
         classes, kinds, mask, losses = summary.labels.values, summary.kinds, summary.mask(), {}
         loss = self.loss if isinstance(self.loss, str) else "hamming_sum"
-        labels = summary.labels.renumber(known.classes, known.labels) * labelled
-        given = len(classes), self._areas(graphs), graphs.n_nodes
+        labels = summary.labels.renumber(target.classes, target.codes) * labelled
+        sizes = len(classes), self._areas(graphs), graphs.n_nodes
         sums = summary.n_labelled, summary.labels.counts
-        cost = node_costs(loss, labels, labelled, *given, sums)
+        cost = node_costs(loss, labels, labelled, *sizes, sums)
         block_weight = summary.weights.block_weights(len(graphs), checked.weight)
-        model, states = self._model(summary)
         if callable(self.loss):
-            given = labels, labelled, classes, graphs.node_offsets
-            table = losses_by_callable(self.loss, *given)
+            offsets = graphs.node_offsets
+            table = losses_by_callable(self.loss, labels, labelled, classes, offsets)
             losses = {"table": table.take(states.labels, axis=1), "by_node": True}
-        elif (table := cost_table(self.loss, classes)) is not None:
-            factors, table = factored(table)
+        elif options.table is not None:
+            factors, table = factored(options.table)
             cost, losses["table"] = cost * factors[labels], states.of_pairs(table)
         if mask is not None:
             losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
@@ -197,10 +251,20 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
-            given = graphs.without_edges(labelled), partial, cost, block_weight, self.n_jobs, None
-            hidden = HiddenNodes(model, *given, states, self.n_init, labelled=labelled)
+            completion = HiddenNodes(
+                model=model,
+                data=graphs.without_edges(labelled),
+                partial=partial,
+                cost=cost,
+                block_weight=block_weight,
+                n_jobs=self.n_jobs,
+                states=states,
+                n_init=self.n_init,
+                labelled=labelled,
+                random_state=self.random_state,
+            )
             shared["n_states_"] = states.counts
-            completion = hidden.completion(problem, self.random_state)
+            completion.mark_right(problem)
         to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)
         lam = default_lam(summary.scale, loss)
         return TrainingTask(problem, lam, to_attributes, completion=completion)
@@ -229,8 +293,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         labels = self._labels_of_single(X) if known is None else None
         if labels is not None:
             return object_array([labels])
-        found, graphs = self._ask("best", X, known)
-        labels = state_labels(self)[found]
+        states, graphs = self._ask("best", X, known)
+        labels = state_labels(self)[states]
         if self.predicts_pixels_:
             return paint(labels, graphs)
         return split(labels, graphs.node_offsets)
@@ -255,8 +319,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        found, graphs = self._ask("max_marginals", X, known)
-        return split(best_of_states(self, found), graphs.node_offsets)
+        scores, graphs = self._ask("max_marginals", X, known)
+        return split(best_of_states(self, scores), graphs.node_offsets)
 
     def node_scores(self, X: Samples) -> np.ndarray:
         """Return the score of each node and label without regard to the edges.
@@ -271,8 +335,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (V_i, n_classes).
         """
-        found, graphs = self._ask("node_scores", X)
-        return split(best_of_states(self, found), graphs.node_offsets)
+        scores, graphs = self._ask("node_scores", X)
+        return split(best_of_states(self, scores), graphs.node_offsets)
 
     def _labels_of_single(self, X):
         """Return the labels of a list of one graph that there is a short way for, or None."""
@@ -296,8 +360,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
     def _check_inputs(self, X):
         """Return checked graphs that fit the model."""
         sizes = {"n_features": self.n_features_in_, "n_edge_features": self.n_edge_features_in_}
-        given = {"with_kinds": self._with_kinds, "estimator_name": type(self).__name__}
-        graphs = check_graphs(X, **sizes, **given)
+        options = {"with_kinds": self._with_kinds, "estimator_name": type(self).__name__}
+        graphs = check_graphs(X, **sizes, **options)
         if self.predicts_pixels_ and graphs.segments is None:
             raise ValueError(
                 "the model was fitted to labels of pixels, but X has no segments that say which "
@@ -322,8 +386,8 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         if fitted.get("node_kinds_") is not None:
             shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
             check_numbers(self, {"kind_classes_": shape})
-        given = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
-        return self._make_model(fitted_states(self), *sizes, n_states, **given)
+        choices = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
+        return self._make_model(fitted_states(self), *sizes, n_states, **choices)
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
@@ -370,28 +434,28 @@ class GraphEstimator(FittedGraphs, StructuredEstimator):
         """
         decoder, graphs = self._decoder(X)
         weight = check_sample_weight(1.0 if sample_weight is None else sample_weight, len(graphs))
-        found = state_labels(self)[decoder.best()]
+        predicted = state_labels(self)[decoder.best()]
         truth, counts, masks = node_targets(y, graphs, self.ignore_label)
         if (masks is not None) != self.predicts_pixels_:
             kind = "pixels" if self.predicts_pixels_ else "nodes"
             raise ValueError(f"the model was fitted to labels of {kind}, but y has others")
         sizes = graphs.n_nodes
         if masks is not None:
-            both = masks, paint(found, graphs)
-            truth, found = (np.concatenate([mask.ravel() for mask in some]) for some in both)
+            both = masks, paint(predicted, graphs)
+            truth, predicted = (np.concatenate([mask.ravel() for mask in some]) for some in both)
             sizes, counts = [mask.size for mask in masks], ~is_ignored(truth, self.ignore_label)
         elif graphs.areas is not None:
             counts = counts * np.concatenate(graphs.areas)
-        check_kinds(truth, found, PREDICTS)
+        check_kinds(truth, predicted, PREDICTS)
         counts = counts * np.repeat(weight, sizes)
         if not counts.sum() > 0:
             raise ValueError("y has no labels that count: all are ignored or have the weight 0")
-        return float(np.average(found == truth, weights=counts))
+        return float(np.average(predicted == truth, weights=counts))
 
 
-def node_codes(graphs, known):
+def node_codes(graphs, kinds):
     """Return the kinds of nodes by their places among known ones, checked."""
-    return kind_codes(graphs.node_kinds, known, "a node", "graph", graphs.node_offsets)
+    return kind_codes(graphs.node_kinds, kinds, "a node", "graph", graphs.node_offsets)
 
 
 @dataclass(frozen=True)

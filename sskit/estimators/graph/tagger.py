@@ -167,6 +167,9 @@ class SegmentationModel(FittedSegmentation, GraphEstimator):
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
         Number of features of an edge seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
@@ -255,9 +258,9 @@ class SegmentationModel(FittedSegmentation, GraphEstimator):
 
         This is the most frequent request. All others, faulty ones too, are left to the decoder.
         """
-        known = vars(self)
-        graph = ready_graph(X, known.get("n_features_in_"), known.get("n_edge_features_in_"))
-        if graph is None or known.get("predicts_pixels_") is not False:
+        fitted = vars(self)
+        graph = ready_graph(X, fitted.get("n_features_in_"), fitted.get("n_edge_features_in_"))
+        if graph is None or fitted.get("predicts_pixels_") is not False:
             return None
         model = self._fitted_model()
         if (model.inference, model.form.potts, model.n_states) != ("graphcut", True, 2):
@@ -438,6 +441,9 @@ class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
         Number of features of a node seen in fit.
     n_edge_features_in_ : int
         Number of features of an edge seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
 
     Raises
     ------
@@ -557,5 +563,5 @@ class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
 
     def _find_states(self, X, known):
         """Return the states of all nodes, and where graphs begin."""
-        found, graphs = self._ask("best", X, known)
-        return found, graphs.node_offsets
+        states, graphs = self._ask("best", X, known)
+        return states, graphs.node_offsets

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
+from sskit.estimators.base.convex_concave import solve_in_rounds
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
@@ -62,8 +63,8 @@ class FallingFits:
     def __init__(self, estimator, X, y, sample_weight=None, tol=0.0, **further):
         self.estimator = clone(estimator)
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
-        solver = self.estimator._check_parameters()
         self._task = self.estimator._make_task(X, y, sample_weight, **further)
+        solver = self._task.options.solver
         solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)
@@ -91,8 +92,8 @@ class FallingFits:
         limits = estimator._limits() | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
             if task.completion is not None:
-                given = solver, task.problem, make_regularizer
-                solution = task.completion.solve(*given, **limits, on_pass=lambda *_: False)
+                training = task.completion, solver, task.problem, make_regularizer
+                solution, _ = solve_in_rounds(*training, **limits, on_pass=lambda *_: False)
             else:
                 tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
                 if self._run is None or not self.goes_on:
@@ -146,13 +147,13 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    given = estimator, scorer, path.eps, ratio, X, y, further, scored
+    fits = estimator, scorer, path.eps, ratio, X, y, further, scored
 
     def try_out(factors):
-        found = workers(
-            delayed(score_fold)(k, factors, *given, *fold) for k, fold in enumerate(splits)
+        scored_folds = workers(
+            delayed(score_fold)(k, factors, *fits, *fold) for k, fold in enumerate(splits)
         )
-        return map(np.array, zip(*found, strict=True))
+        return map(np.array, zip(*scored_folds, strict=True))
 
     scores, complete = try_out(factors)
     for _ in range(MOST_EXTENSIONS):
@@ -200,9 +201,9 @@ def score_fold(k, factors, estimator, scorer, tol, ratio, X, y, further, scored,
 def _score_fold(factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
     X_train, y_train = _safe_split(estimator, X, y, train)
     held_out = _safe_split(estimator, X, y, test, train)
-    given = {name: _safe_indexing(values, train) for name, values in further.items()}
+    further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
     of_score = {name: _safe_indexing(further[name], test) for name in scored}
-    fits = FallingFits(estimator, X_train, y_train, tol=tol, **given)
+    fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
     scores, factors = np.full(len(factors), np.nan), factors.tolist()
     default = factors.index(1.0) if 1.0 in factors else len(factors)
     for k, factor in enumerate(factors):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from sskit._parameters import (
     parameters,
 )
 from sskit._types import ArrayLike, Folds, History, Samples, Scoring, Self
+from sskit._warnings import warn
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
@@ -266,23 +266,21 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
         """Return the fitted attributes of a choice of lam."""
         X, y = indexable(X, y)
         sample_weight = check_sample_weight(sample_weight, _num_samples(X))
-        given = further | weight_argument(sample_weight)
-        lams, default, scores, complete = score_folds(self, X, y, groups, given)
+        arguments = further | weight_argument(sample_weight)
+        lams, default, scores, complete = score_folds(self, X, y, groups, arguments)
         short = [k for k, reached in enumerate(complete) if not reached]
         if short:
-            warnings.warn(
+            warn(
                 f"fits of the folds {short} stopped before their tolerance, at max_iter of the "
                 "estimator or max_time of its solver: their scores are those of the last steps",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         index, means = choose(lams, scores, default), scores.mean(axis=0)
         if index in (0, len(lams) - 1):
-            warnings.warn(
+            warn(
                 f"the best lam is the {'largest' if index == 0 else 'smallest'} that was tried, "
                 f"{lams[index]:.3g}, {lams[index] / lams[default]:.3g} times the default: set lam "
                 "of the estimator near to it and choose again",
-                stacklevel=3,
             )
         lam, folds = float(lams[index]), {"mean": means, "std": scores.std(axis=0)}
         folds |= {f"split{k}": column for k, column in enumerate(scores)}
@@ -297,7 +295,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
         if not self.refit:
             return chosen
         model = clone(self.estimator).set_params(lam=lam)
-        model.fit(X, y, **given)
+        model.fit(X, y, **arguments)
         return chosen | {"best_estimator_": model} | common_attributes(vars(model))
 
     def coef_at(self, lam: float) -> np.ndarray:

@@ -1,17 +1,16 @@
 """Regularisation paths of estimators on training data."""
 
-import warnings
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sskit._warnings import warn
 from sskit.core.stop import Stop
-from sskit.estimators.base.combinations import check_combinations
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.weights import resolved_lam
+from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.path.tracer import PathTracer, largest_fraction
@@ -48,11 +47,12 @@ def trace(path, X, y, sample_weight, further):
         Fitted attributes of a `RegularizationPath`.
     """
     estimator = clone(path.estimator).set_params(lam=None, warm_start=False)
-    solver = estimator._check_parameters()
+    options = estimator._options()
+    solver = options.solver
     check_combinations(estimator, path="a path")
     if "averaging" in solver.get_params():
         solver.set_params(averaging=False)  # the next model starts from the last iterate
-    task = estimator._make_task(X, y, sample_weight, **further)
+    task = estimator._make_task(X, y, sample_weight, options, **further)
     if task.completion is not None:
         check_combinations(estimator, path="a path", unknown="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
@@ -75,10 +75,9 @@ def trace(path, X, y, sample_weight, further):
     lam_end, status = pieces[-1].lam_end, tracer.status
     if status is not Status.CONVERGED:
         why = "" if stop.n_presses else ", below which the gap stays too large"
-        warnings.warn(
+        warn(
             f"the path ends at lam={lam_end:.3g}{why}. {LIMITS.get(status, status.value)}",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     def column(name):

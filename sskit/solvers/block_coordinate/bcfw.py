@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import (
@@ -20,9 +19,7 @@ from sskit.solvers.block_coordinate.runs import SAMPLERS, STEPS, BlockCoordinate
 from sskit.solvers.common.solver import Solver
 
 if TYPE_CHECKING:
-    from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.pool import Pool
+    pass
 
 
 # Steps within a block: one for so many labels, between these limits. A long sequence has many
@@ -78,41 +75,14 @@ class BlockCoordinate(Solver):
         stores = any(getattr(self, name) != defaults[name] for name in STORING)
         return "pairwise" if stores else "projection"
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> BlockCoordinateRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        regularizer : Regularizer
-            The regulariser, with lam, v and w.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Block gaps at the start, if known.
-        pool : Pool, default=None
-            Calls the oracles of a batch; None calls them one after the other.
-
-        Returns
-        -------
-        run : BlockCoordinateRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
-        if solver.steps == "projection" and problem.state_blocks() is None:
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
+        if self.steps == "projection" and problem.state_blocks() is None:
             raise ValueError(
                 "steps='projection' needs a problem whose labellings are one label each, under "
                 f"margin rescaling, which {problem.name} is not; use 'pairwise'"
             )
-        return BlockCoordinateRun(solver, problem, regularizer, random_state, gaps, pool)
+        return BlockCoordinateRun(self, problem, regularizer, random_state, gaps, pool)
 
 
 @parameters

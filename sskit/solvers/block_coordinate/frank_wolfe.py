@@ -14,8 +14,7 @@ from sskit.solvers.common.solver import Solver
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 if TYPE_CHECKING:
-    from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
+    pass
 
 
 @parameters
@@ -52,35 +51,8 @@ class FrankWolfe(Solver):
 
     gap_every: int = parameter(COUNT, default=10)
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> FrankWolfeRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        regularizer : Regularizer
-            The regulariser, with lam, v and w.
-        random_state : RandomState
-            Not used: the method is deterministic.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Calls the oracles; None calls them one after the other.
-
-        Returns
-        -------
-        run : FrankWolfeRun
-            The state.
-        """
-        self.check()
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
         return FrankWolfeRun(problem, regularizer, pool)
 
 

@@ -248,7 +248,7 @@ def begin(
     Parameters
     ----------
     solver : Solver
-        Starts the run.
+        Starts the run; of those that are resolved.
     problem : Problem
         The problem.
     regularizer : Regularizer
@@ -283,7 +283,6 @@ def begin(
         name = type(solver).__name__
         raise ValueError(f"{name} cannot solve problems with a prior; use the solver 'bcfw'")
     progress = Progress(type(solver).__name__, verbose)
-    solver = solver.resolved(problem, regularizer.bounded)
     stop = Stop(solver.max_time) if stop is None else stop
     evaluator = solver.make_pool(problem, n_jobs, stop)
     gaps = unit = None
@@ -300,7 +299,7 @@ def begin(
         unit = float(gaps.sum())
         if regularizer.prior is not None and start is None:
             gaps = np.asarray(problem.block_weight) * evaluator.hinges(regularizer.w)
-    run = solver.start(problem, regularizer, check_random_state(random_state), gaps, evaluator)
+    run = solver._start(problem, regularizer, check_random_state(random_state), gaps, evaluator)
     options = {"progress": progress, "evaluator": evaluator, "largest_loss": largest_loss}
     options["seconds"] = seconds
     unit = run.unit if unit is None else unit
@@ -309,6 +308,18 @@ def begin(
         start.restore(run)
         fit.certify()
     return fit
+
+
+def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **options):
+    """Solve a problem by a solver that is resolved; see `Solver.solve`, whose arguments these are.
+
+    Returns
+    -------
+    solution : Solution
+        The weights with their certificate.
+    """
+    fit = begin(solver, problem, regularizer, stop=stop, **options)
+    return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
 
 
 def lower_of(best, last):

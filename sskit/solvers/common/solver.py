@@ -12,7 +12,7 @@ from sskit._parameters import POSITIVE_OR_INFINITE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Self
 from sskit.core.stop import Stop
-from sskit.solvers.common.fit import begin
+from sskit.solvers.common.fit import solve
 from sskit.solvers.oracle_calls.pool import make_pool
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class Solver(PublicMixin, BaseEstimator):
     """Base of all solvers: hyperparameters, and `solve`.
 
-    A subclass has the parameter or attribute `gap_every`, and implements `start`, which returns the
-    state of one run, a `Run`; ``_auto(problem, bounded)`` returns what "auto" stands for. A solver
-    that does not evaluate all blocks (`evaluates_all`) takes P(0), or an estimate, from its run,
-    as `unit`. One that `takes_likelihood` minimises that, and no hinge. A solver that
-    `keeps_dual_point` starts a run that can be saved and continued.
+    A subclass has the parameter or attribute `gap_every`, and implements `_start`, which returns
+    the state of one run, a `Run`, of a solver that is resolved; ``_auto(problem, bounded)`` returns
+    what "auto" stands for. A solver that does not evaluate all blocks (`evaluates_all`) takes P(0),
+    or an estimate, from its run, as `unit`. One that `takes_likelihood` minimises that, and no
+    hinge. A solver that `keeps_dual_point` starts a run that can be saved and continued.
     """
 
     keeps_dual_point = True
@@ -42,7 +42,7 @@ class Solver(PublicMixin, BaseEstimator):
 
     def check(self) -> None:
         """Raise an error for the first parameter with an invalid value."""
-        self.resolved()
+        self._validate_params()
 
     def resolved(self, problem: Problem | None = None, bounded: bool = False) -> Self:
         """Return the solver that runs, with the value of every "auto".
@@ -120,14 +120,20 @@ class Solver(PublicMixin, BaseEstimator):
         gaps : ndarray of shape (n_blocks,), default=None
             Block gaps at the start.
         pool : Pool, default=None
-            Calls many oracles at the same weights, for solvers that do so.
+            Calls many oracles at the same weights, for solvers that do so; None calls those of a
+            batch one after the other.
 
         Returns
         -------
         run : Run
             The state.
         """
-        raise NotImplementedError(f"{type(self).__name__} must implement start")
+        solver = self.resolved(problem, regularizer.bounded)
+        return solver._start(problem, regularizer, random_state, gaps, pool)
+
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
+        raise NotImplementedError(f"{type(self).__name__} must implement _start")
 
     def solve(
         self,
@@ -170,5 +176,6 @@ class Solver(PublicMixin, BaseEstimator):
             The weights with their certificate.
         """
         with Stop(self.max_time) if stop is None else nullcontext(stop) as stop:
-            fit = begin(self, problem, regularizer, stop=stop, **options)
-            return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
+            solver = self.resolved(problem, regularizer.bounded)
+            limits = {"tol": tol, "max_iter": max_iter, "on_pass": on_pass, "stop": stop}
+            return solve(solver, problem, regularizer, **limits, **options)

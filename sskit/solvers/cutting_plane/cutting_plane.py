@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import AUTO, COUNT, Number, parameter, parameters
@@ -14,9 +13,7 @@ from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
 from sskit.solvers.cutting_plane.sampled import KernelSampleRun, SampleRun
 
 if TYPE_CHECKING:
-    from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.pool import Pool
+    pass
 
 
 # Values of "auto", by kind of cuts.
@@ -165,40 +162,13 @@ class CuttingPlane(Solver):
         """Return the values of "auto" by parameter; see `resolved`."""
         return DEFAULTS[self.cuts]
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> CuttingPlaneRun | SampleRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        regularizer : Regularizer
-            The regulariser, with lam, v and w.
-        random_state : RandomState
-            Draws the samples; exact cuts need none.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Calls the oracles; None calls them one after the other.
-
-        Returns
-        -------
-        run : CuttingPlaneRun or SampleRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
-        if solver.cuts == "constant":
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
+        if self.cuts == "constant":
             run = KernelSampleRun if problem.space.is_kernel_space else SampleRun
-            options = solver.cut_size, solver.patience, random_state
+            options = self.cut_size, self.patience, random_state
             return run(problem, regularizer, pool, *options)
-        options = problem, regularizer, pool, solver.damping, solver.cut_life
-        if solver.cuts == "exact":
+        options = problem, regularizer, pool, self.damping, self.cut_life
+        if self.cuts == "exact":
             return CuttingPlaneRun(*options)
-        return LinearCutRun(*options, cut_size=solver.cut_size, random_state=random_state)
+        return LinearCutRun(*options, cut_size=self.cut_size, random_state=random_state)

@@ -108,7 +108,7 @@ class DistributedRun(Run):
 
     def replace_sum(self, sums):
         """Set the dual sum to the sum over all workers."""
-        total = np.sum(sums, axis=0)
+        total = self.regularizer.from_prior(np.sum(sums, axis=0))
         self.regularizer.set_v(total)
         self.dual_value = self.regularizer.dual(total, self.loss)
         self.news = None, total

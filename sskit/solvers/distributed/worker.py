@@ -58,7 +58,7 @@ class PartRun:
     load : callable
         Returns the problem of the part, whose block weights c_i are those in all data.
     solver : Solver
-        Starts the run; without averaging.
+        Starts the run; resolved, and without averaging.
     regularizer : Regularizer
         Holds the weights that visits change; the same as of other parts.
     lam : float

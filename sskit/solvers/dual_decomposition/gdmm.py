@@ -17,8 +17,7 @@ from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelSweep
 from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
 
 if TYPE_CHECKING:
-    from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
+    pass
 
 
 MANY = 80  # labels, from which on ordered pairs pay
@@ -39,34 +38,8 @@ class FactorSolver(Solver):
     rho: float = parameter(POSITIVE, default=1.0)
     gap_every: int | None = parameter(COUNT, None, default=10)
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: object = None,
-    ) -> FactorRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem, which has factors.
-        regularizer : Regularizer
-            The regulariser, with lam and w = 0, and without bounds.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Not used.
-
-        Returns
-        -------
-        run : FactorRun
-            The state.
-        """
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
         factors = problem.decomposition()
         if factors is None:
             raise ValueError(
@@ -74,7 +47,6 @@ class FactorSolver(Solver):
                 f"scores of their own, which {problem.name} has not; use the solver "
                 "'bcfw'"
             )
-        self.resolved(problem, regularizer.bounded)
         sampler = PermutationSampler(problem.n_blocks, random_state)
         sweep = self._sweep(factors, regularizer.lam, regularizer.v, random_state)
         return self._run(problem, regularizer, sweep, sampler, self.gap_every is not None)

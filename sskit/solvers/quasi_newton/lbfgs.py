@@ -128,38 +128,11 @@ class LBFGS(Solver):
             raise ValueError(f"LBFGS needs a likelihood, which {problem.name} does not have")
         return pool
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: LossSum | None = None,
-    ) -> LBFGSRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem, which has a likelihood.
-        regularizer : Regularizer
-            The regulariser, with lam, a prior and w, where the run starts; without bounds.
-        random_state : RandomState
-            Not used.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : LogLoss, default=None
-            Evaluates the blocks; None: one worker does.
-
-        Returns
-        -------
-        run : LBFGSRun
-            The state.
-        """
-        solver = self.resolved(problem, regularizer.bounded)
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
         if pool is None:
             pool = self.make_pool(problem, 1, Stop())
-        return LBFGSRun(problem, regularizer, pool, solver.memory)
+        return LBFGSRun(problem, regularizer, pool, self.memory)
 
 
 class LBFGSRun(Run):

@@ -15,9 +15,7 @@ from sskit.solvers.common.solver import Solver
 from sskit.solvers.subgradient.subgradient_pass import SubgradientState
 
 if TYPE_CHECKING:
-    from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
-    from sskit.solvers.oracle_calls.pool import Pool
+    pass
 
 
 SAMPLERS = {"permutation": PermutationSampler, "uniform": UniformSampler}
@@ -79,35 +77,8 @@ class Subgradient(Solver):
     gap_every: int = parameter(COUNT, default=10)
     keeps_dual_point = keeps_bounds = keeps_prior = False
 
-    def start(
-        self,
-        problem: Problem,
-        regularizer: Regularizer,
-        random_state: np.random.RandomState,
-        gaps: np.ndarray | None = None,
-        pool: Pool | None = None,
-    ) -> SubgradientRun:
-        """Return the state of a new run.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        regularizer : Regularizer
-            The regulariser, with lam; without bounds or a prior.
-        random_state : RandomState
-            Source of randomness.
-        gaps : ndarray of shape (n_blocks,), default=None
-            Not used.
-        pool : Pool, default=None
-            Not used.
-
-        Returns
-        -------
-        run : SubgradientRun
-            The state.
-        """
-        self.resolved(problem, regularizer.bounded)
+    def _start(self, problem, regularizer, random_state, gaps, pool):
+        """Return the state of a new run, as `start`, of a solver that is resolved."""
         sampler = SAMPLERS[self.sampling](problem.n_blocks, random_state)
         return SubgradientRun(
             problem, regularizer, sampler, self.averaging, self.sampling == "permutation"

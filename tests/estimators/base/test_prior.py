@@ -18,7 +18,6 @@ from skops import io
 
 from sskit import PartsModel, SegmentationModel, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_chains
-from sskit.estimators.base.combinations import refusal
 from sskit.estimators.base.prior import flat_prior
 from sskit.models.layout import WeightLayout
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -262,8 +261,6 @@ def test_bad_priors_are_named():
     told = "^prior is a Pipeline, expected a fitted StructSVMClassifier; of a pipeline"
     with pytest.raises(TypeError, match=told):
         StructSVMClassifier(prior=pipeline).fit(*rows)
-    reason = refusal(StructSVMClassifier(prior=np.ones(12)), parts="parts")
-    assert reason.startswith("parts cannot be combined with a prior")
 
 
 def test_tables_of_edges_are_aligned():

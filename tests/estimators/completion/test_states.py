@@ -6,6 +6,7 @@ test_enumeration.py, that refits go on in base/test_warm_start.py.
 
 import itertools
 import pickle
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,10 +24,11 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay
-from sskit.estimators.base.combinations import refusal
+from sskit.estimators.base.convex_concave import Completion, CompletionRounds
+from sskit.estimators.chain.completion import HiddenChains
+from sskit.estimators.combinations import refusal
 from sskit.estimators.completion import clusters
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.completion.convex_concave import CompletionRounds, ConvexConcave
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, FrankWolfe, SoftBCFW
 
@@ -208,7 +210,7 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     """Of graphs for which message passing finds a worse one, P would rise."""
     X, y = DATA[GraphTagger]
     task = GraphTagger(**FAST)._make_task(X, y, None)
-    hidden, rng = task.completion.hidden, np.random.default_rng(0)
+    hidden, rng = task.completion, np.random.default_rng(0)
     w = rng.normal(size=task.problem.n_weights)
     possible, offsets = hidden.partial.possible, hidden.data.offsets
     model = pickle.loads(pickle.dumps(FITTED[GraphTagger]))
@@ -229,13 +231,15 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     # better or the same for even graphs, anything for odd ones
     even = np.repeat(np.arange(len(X)) % 2 == 0, np.diff(offsets))
     found = np.where(even, best, drawn())
-    rounds = CompletionRounds(lambda w: found, None, None, task.problem, truth, offsets=offsets)
+    completion = Completion()
+    completion.complete, completion.offsets = lambda w: found, offsets
+    rounds = CompletionRounds(completion, task.problem, truth)
     same, gain = rounds.gain(w)
     expected = np.maximum(scores(found), scores(truth))
     np.testing.assert_allclose(scores(rounds.completed), expected)
     assert (scores(found) < scores(truth)).any() and not same
     assert gain == pytest.approx((expected - scores(truth)).mean())
-    rounds.find = lambda w: np.where(even, truth, found)
+    completion.complete = lambda w: np.where(even, truth, found)
     rounds.truth = np.where(even, truth, rounds.completed)
     rounds.problem = task.problem.with_truth(rounds.truth)
     assert rounds.gain(w) == (True, 0.0)
@@ -485,6 +489,14 @@ def test_a_round_that_was_cut_short_is_not_stationary():
 HALF = [[-1 if t % 2 else int(k) for t, k in enumerate(labels)] for labels in YS]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawn(HiddenChains):
+    seeds: tuple
+
+    def starts(self, solved):
+        return (self.drawn(seed) for seed in self.seeds)
+
+
 class Several(SequenceTagger):
     """Begins with labels drawn at random, once for each seed."""
 
@@ -492,12 +504,7 @@ class Several(SequenceTagger):
 
     def _bind(self, checked, summary):
         task = super()._bind(checked, summary)
-        hidden = task.completion.complete.__self__
-
-        def starts(solved):
-            return (hidden.drawn(seed) for seed in self.seeds)
-
-        return task._replace(completion=ConvexConcave(hidden.complete, starts))
+        return task._replace(completion=Drawn(**vars(task.completion), seeds=self.seeds))
 
 
 def fitted(*seeds, **given):

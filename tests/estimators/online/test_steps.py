@@ -3,17 +3,26 @@
 import copy
 import pickle
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS
+from helpers.labellings import score_paths
 from helpers.paper import enumerate_chains, enumerate_classes
 from sklearn.base import clone
 from skops import io
 
-from sskit import PartsModel, SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit import (
+    GraphTagger,
+    PartsModel,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
 from sskit.datasets import make_chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -23,6 +32,8 @@ WEIGHTS = {
     SequenceTagger: ("coef_", "transitions_", "start_", "end_"),
     StructSVMClassifier: ("coef_", "intercept_"),
     TreeTagger: ("coef_", "transitions_", "root_", "leaf_"),
+    SegmentationModel: ("coef_", "pairwise_"),
+    GraphTagger: ("coef_", "pairwise_"),
 }
 
 
@@ -35,6 +46,7 @@ def state(model):
 
 
 NAMES = ["chains", "chains, slack", "chains, costs", "rows", "rows, bounds", "rows, costs", "trees"]
+NAMES += ["graphs", "graphs, inexact", "any graphs", "any graphs, costs", "any graphs, bounds"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,7 +123,10 @@ def test_a_stream_is_nearly_as_good_as_one_fit():
     assert model.n_samples_seen_ == 200
 
 
-@pytest.mark.parametrize("name", ["chains", "rows", "trees", "matchings"])
+AFTER = ["chains", "rows", "trees", "matchings", "any graphs", "any graphs, slack"]
+
+
+@pytest.mark.parametrize("name", AFTER)
 def test_steps_after_a_fit(name):
     """With n_jobs, and from a file, to the same bits."""
     estimator, (X, y) = FITS[name].estimator, FITS[name].data()
@@ -319,3 +334,72 @@ def test_a_step_begins_at_the_completion_of_the_last_weights():
         with pytest.raises(ValueError, match=message):
             new.partial_fit(X[:2], y, classes=[0, 1, 2], token_weight=weight)
     assert not hasattr(new, "coef_")
+
+
+def rings(rng, n, kinds=None):
+    """Rings of four nodes, with labels by their features and by that of the node before."""
+    edges = np.stack([np.arange(4), (np.arange(4) + 1) % 4], axis=1)
+    y = [rng.integers(3, size=4) for _ in range(n)]
+    X = [(np.eye(3)[labels] + rng.normal(size=(4, 3)), edges, rng.random((4, 2))) for labels in y]
+    return [(*x, kinds) for x in X] if kinds else X, y
+
+
+@pytest.mark.parametrize("form", ["directed", "potts"])
+@pytest.mark.parametrize("solver", ["auto", "multi_plane", "frank_wolfe", "subgradient"])
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 7.0)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_objective_of_a_step_of_graphs(form, solver, weight, n_jobs):
+    """By enumeration of the labels of rings."""
+    (X, y), (more, z) = (rings(np.random.default_rng(k), 6) for k in (0, 1))
+    given = {"solver": solver, "n_jobs": n_jobs, "pairwise_form": form, "inference": "elimination"}
+    model = GraphTagger(lam=0.1, tol=1e-3, random_state=0, max_iter=300, **given)
+    if solver == "subgradient":
+        model.fit(X, y)  # it takes no prior
+        with pytest.raises(ValueError, match="Subgradient cannot solve problems with a prior"):
+            model.partial_fit(more, z)
+        return
+    before = weights(model.partial_fit(X, y, sample_weight=weight))
+    now = weights(model.partial_fit(more, z, classes=[0, 1, 2], sample_weight=weight))
+    n_rows = 24  # nodes of the first step
+    norm = sum(np.sum((now[name] - before[name]) ** 2) for name in now) * np.sqrt(1.0 + n_rows)
+    hinges = []
+    for x, labels in zip(more, z, strict=True):
+        every, values = score_paths(model, x)
+        wrong = (every != labels).sum(axis=1)
+        hinges.append((wrong + values).max() - values[wrong == 0][0])
+    expected = 0.05 * norm + np.average(hinges, weights=weight)
+    assert model.primal_objective_ == pytest.approx(expected, rel=1e-6)
+    assert model.n_samples_seen_ == (12 if weight is None else 42.0)
+
+
+def test_kinds_and_pixels_of_steps_of_graphs():
+    rng = np.random.default_rng(0)
+    X, _ = rings(rng, 4, ["a", "b", "a", "b"])
+    Y = [np.array([0, 1, 0, 1])] * 4
+    model = GraphTagger(random_state=0).partial_fit(X, Y, classes=[0, 1, 2])
+    assert model.kind_classes_.tolist() == [[True, False, False], [False, True, False]]
+    later, _ = rings(rng, 4, ["c", "b", "c", "b"])
+    model.partial_fit(later, [np.array([2, 2, 2, 2])] * 4)
+    assert model.node_kinds_.tolist() == ["a", "b", "c"]
+    expected = [[True, False, False], [False, True, True], [False, False, True]]
+    assert model.kind_classes_.tolist() == expected
+    before = state(model)
+    plain = [x[:3] for x in X]
+    for items, labels, message in (
+        (plain, Y, "the nodes of X have no kinds, but those of the steps before have kinds"),
+        (X, [np.full(4, 7)] * 4, r"^y\[0\] has 7, not among the classes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(items, labels)
+        assert state(model) == before
+    with pytest.raises(ValueError, match="partial_fit cannot be combined with loss='balanced'"):
+        GraphTagger(loss="balanced").partial_fit(plain, Y)
+    with pytest.raises(ValueError, match="cannot be combined with warm_start=True"):
+        GraphTagger(warm_start=True).partial_fit(plain, Y)
+    edges = [[0, 1]]
+    image = SimpleNamespace(
+        features=[[1.0], [2.0]], edges=edges, edge_features=[[1.0]], segments=[[0, 1]]
+    )
+    model = SegmentationModel(random_state=0).partial_fit([image], [np.array([[0, 1]])])
+    with pytest.raises(ValueError, match="labels of nodes, but those of the steps before were of"):
+        model.partial_fit([image], [[0, 1]])

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sskit import PartsModel, SlackRescaling
 from sskit.datasets import make_score_maps
-from sskit.estimators.base.combinations import refusal
+from sskit.estimators.combinations import refusal
 from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds
 from sskit.models.parts.model import PoseModel
 from sskit.oracles import parts_max_marginals, parts_max_sum

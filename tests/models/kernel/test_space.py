@@ -135,6 +135,7 @@ def few_rows(monkeypatch):
 def started(name, solver, n=12, n_bytes=1e9, tol=0.0, max_iter=5):
     """A run after some passes, and its toy."""
     space = make(name, n, 4, RBF, n_bytes=n_bytes)
+    solver = solver.resolved(space.problem)
     work = begin(solver, space.problem, space.regularizer(0.05), random_state=0)
     work.reach(tol, max_iter=max_iter)
     return work, space

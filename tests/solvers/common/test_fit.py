@@ -50,7 +50,8 @@ def toy_of(name, n, weights=None):
 
 def begin(solver, toy, lam=LAM, bounded=False, **options):
     regularizer = toy.regularizer(lam, box_of(toy, bounded))
-    return fit_module.begin(SOLVERS[solver], toy.problem, regularizer, random_state=0, **options)
+    solver = SOLVERS[solver].resolved(toy.problem, bounded)
+    return fit_module.begin(solver, toy.problem, regularizer, random_state=0, **options)
 
 
 def scratch(fit, toy, lam, bounded=False):
@@ -138,7 +139,8 @@ def test_planes_of_structures_survive_the_problem():
     def start(point=None):
         problem = bind(Chains(3), X, Y)
         regularizer = Regularizer(LAM, problem.n_weights)
-        return fit_module.begin(BCFW(), problem, regularizer, random_state=0, start=point)
+        solver = BCFW().resolved(problem)
+        return fit_module.begin(solver, problem, regularizer, random_state=0, start=point)
 
     first = start()
     first.reach(0.02)

@@ -343,7 +343,9 @@ def test_a_run_that_goes_on_has_the_certificate_it_had(averaging):
     toy = bounding("chain", extra=0.01)
     solver = clone(SOLVERS["pairwise"]).set_params(averaging=averaging)
     first = solve(solver, toy).fit
-    again = begin(solver, toy.problem, toy.regularizer(LAM), start=first.save())
+    again = begin(
+        solver.resolved(toy.problem), toy.problem, toy.regularizer(LAM), start=first.save()
+    )
     for field in ("primal", "inexactness"):
         before = getattr(first.certificate, field)
         assert getattr(again.certificate, field) == pytest.approx(before, abs=1e-10)

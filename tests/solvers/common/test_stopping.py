@@ -1,6 +1,7 @@
 """The loop around the passes: when it stops, what it says and keeps, and Ctrl-C."""
 
 import copy
+import itertools
 import logging
 import re
 import signal
@@ -167,13 +168,18 @@ class Pressed(BCFW):
 
     presses = 1
 
-    def solve(self, *args, on_pass, **options):
-        def pressing(n_iter, weights):
-            for _ in range(self.presses if n_iter == 2 else 0):
-                press()
-            return on_pass(n_iter, weights)
+    def _start(self, *args):
+        run = super()._start(*args)
+        numbers, run_pass = itertools.count(1), run.run_pass
 
-        return super().solve(*args, on_pass=pressing, **options)
+        def pressing():
+            estimate = run_pass()
+            for _ in range(self.presses if next(numbers) == 2 else 0):
+                press()
+            return estimate
+
+        run.run_pass = pressing
+        return run
 
 
 def fitted(model):

@@ -28,7 +28,9 @@ def tasks_of(name, n_parts):
     estimator, *data = CASES[name]
     estimator = clone(estimator)
     checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
-    agreed = estimator._agree([estimator._summarize(part) for part in checked])
+    agreed = estimator._agree(
+        [estimator._summarize(part) for part in checked], estimator._options()
+    )
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )

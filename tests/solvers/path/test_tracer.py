@@ -49,7 +49,8 @@ def box_of(toy, kind):
 
 
 def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
-    run = begin(SOLVERS[solver], toy.problem, toy.regularizer(1.0, box), random_state=0)
+    solver = SOLVERS[solver].resolved(toy.problem, box is not None)
+    run = begin(solver, toy.problem, toy.regularizer(1.0, box), random_state=0)
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
 
 
@@ -237,7 +238,8 @@ def test_nothing_to_learn_and_inexact_oracles():
     assert (piece.lam_end, piece.gap) == (0.0, 0.0)
     assert not piece.w.any()
     problem = bind(Numbers(), [None] * 3, [1, 2, 3], exact=False)
-    run = begin(BCFW(averaging=False), problem, Regularizer(1.0, 2), random_state=0)
+    solver = BCFW(averaging=False).resolved(problem)
+    run = begin(solver, problem, Regularizer(1.0, 2), random_state=0)
     pieces = list(PathTracer(run, eps=0.1, kappa=0.7, lam_min=1e-2, max_iter=50))
     assert pieces and (np.diff([piece.lam for piece in pieces]) < 0).all()
 

@@ -68,7 +68,7 @@ def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monk
 
 def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     toy, problem = make()
-    fit = begin(LBFGS(), problem, Regularizer(LAM, problem.n_weights))
+    fit = begin(LBFGS().resolved(problem), problem, Regularizer(LAM, problem.n_weights))
     assert fit.reach(1e-8) is Status.CONVERGED
     point, n_iter = fit.save(), fit.n_iter
     fit.change_lam(LAM / 3)
@@ -78,7 +78,8 @@ def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     again = solver.solve(problem, regularizer, tol=1e-8, start=point)
     assert again.n_iter == 0 < n_iter and again.gap <= 1e-8 * again.primal
     with pytest.raises(ValueError, match="saved weights are none of this problem"):
-        point.restore(begin(solver, make("multiclass")[1], Regularizer(1.0, 12)).run)
+        other = make("multiclass")[1]
+        point.restore(begin(solver.resolved(other), other, Regularizer(1.0, 12)).run)
 
 
 def test_ends_that_are_asked_for(own_handler):

@@ -186,7 +186,7 @@ class Labels(NamedTuple):
         """Return what is known of the labels of a part, `PartialLabels`, among those here."""
         if partial.possible is None:
             labels = self.renumber(partial.classes, partial.labels)
-            return partial._replace(classes=self.values, labels=labels)
+            return replace(partial, classes=self.values, labels=labels)
         if np.array_equal(partial.classes, self.values):
             return partial
         return partial.among(self.values, places_in(self.values, partial.classes))
@@ -195,8 +195,8 @@ class Labels(NamedTuple):
 def places_in(values, some):
     """Return where some labels stand among others, of which they are."""
     place = {value: k for k, value in enumerate(values.tolist())}
-    known = [place[value] for value in some.astype(values.dtype).tolist()]
-    return np.array(known, dtype=np.intp)
+    places = [place[value] for value in some.astype(values.dtype).tolist()]
+    return np.array(places, dtype=np.intp)
 
 
 def union(pieces, numbers):
@@ -228,8 +228,8 @@ def same(sentence):
     def rule(values, portions, numbers):
         for number, value in zip(numbers, values, strict=True):
             if value != values[0]:
-                told = sentence.format(_told(value), numbers[0], _told(values[0]))
-                raise ValueError(f"part {number}: {told}")
+                fault = sentence.format(_told(value), numbers[0], _told(values[0]))
+                raise ValueError(f"part {number}: {fault}")
         return values[0]
 
     return field(metadata={"rule": rule, "same": True})
@@ -281,13 +281,16 @@ class Summary:
         Number of samples.
     weights : WeightSums
         What the sample weights add up to.
-    columns : ColumnSums, ByClass or Columns, default=None
-        What decides how columns are scaled, then how they are; None if they are not.
+    column_sums : ColumnSums or ByClass, default=None
+        What decides how columns are scaled; None if they are not.
+    options : Options, default=None
+        What the fit has decided, of the summary of all data.
     """
 
     n_samples: int
     weights: WeightSums
-    columns: object = None
+    column_sums: object = None
+    options: object = None
 
     @classmethod
     def of(cls, checked, **others):
@@ -295,6 +298,10 @@ class Summary:
         data, weight = checked.data, checked.weight
         n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
         return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
+
+    def with_columns(self, columns):
+        """Return the same with `Columns` as an option, or None."""
+        return replace(self, options=replace(self.options, columns=columns))
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
@@ -350,38 +357,33 @@ class RowSummary(Summary):
             raise ValueError("the features in X are too large: their squares overflow in sum")
 
 
-class TrainingData(NamedTuple):
-    """Training data, or a part of them, validated and packed.
+@dataclass(frozen=True, kw_only=True)
+class TrainingData:
+    """Training data, or a part of them, validated and packed; families may have further fields.
 
     Attributes
     ----------
     data : RaggedArray, GraphBatch, ndarray or CSR matrix
         Features, as the model takes them.
-    known : PartialLabels
-        What is known of the labels, or of what stands for them.
+    target : object
+        What is to be predicted, in a record of the family.
     weight : ndarray of shape (n,) or None
         Weights of the samples.
-    columns : ColumnNames
-        What the features are.
-    scale : FeatureScale, ByClass or None
+    columns : ColumnNames, default=None
+        What the features are; None if there are no columns.
+    scale : FeatureScale or ByClass, default=None
         How large features are, by class if classes have weights; None in a kernel space, where it
-        depends on the kernel.
+        depends on the kernel, and without columns.
     statistics : dict
         Further fields of the `Summary`, by name.
-    token_weight : ndarray of shape (n_tokens,) or None
-        Weights of tokens or nodes.
-    edges : matrix of shape (n_edges, q) or None
-        Features of edges that `data` has not.
     """
 
     data: object
-    known: object
+    target: object
     weight: np.ndarray | None
-    columns: object
-    scale: FeatureScale | ByClass | None
+    columns: object = None
+    scale: FeatureScale | ByClass | None = None
     statistics: dict
-    token_weight: np.ndarray | None = None
-    edges: object = None
 
 
 def matrices(data):
@@ -424,7 +426,7 @@ def merge_summaries(summaries):
     Examples
     --------
     >>> from sskit import StructSVMClassifier
-    >>> from sskit.estimators.base.summary import merge_summaries
+    >>> from sskit.estimators.reading.summary import merge_summaries
     >>> model = StructSVMClassifier()
     >>> parts = [([[1.0, 2.0]], [0]), ([[3.0, 4.0]], [1])]
     >>> summaries = [model._summarize(model._read_data(X, y, None, part=True)) for X, y in parts]
@@ -433,19 +435,19 @@ def merge_summaries(summaries):
     (2, [0, 1])
     """
     numbers = [number for number, summary in enumerate(summaries) if summary is not None]
-    found = [summaries[number] for number in numbers]
-    if not found:
+    filled = [summaries[number] for number in numbers]
+    if not filled:
         raise ValueError("all parts are empty, but at least one sample is needed")
-    if len(found) == 1:
-        return found[0]
-    largest = max(part.weights.largest for part in found)
-    relative = np.array([part.weights.relative_to(largest) for part in found])
-    portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(found)
+    if len(filled) == 1:
+        return filled[0]
+    largest = max(part.weights.largest for part in filled)
+    relative = np.array([part.weights.relative_to(largest) for part in filled])
+    portions = (relative / relative.sum()).tolist() if largest else [0.0] * len(filled)
     # the form of the others may depend on what must be the same
     merged = {
         each.name: each.metadata.get("rule", united)(
-            [getattr(part, each.name) for part in found], portions, numbers
+            [getattr(part, each.name) for part in filled], portions, numbers
         )
-        for each in sorted(fields(found[0]), key=lambda each: "same" not in each.metadata)
+        for each in sorted(fields(filled[0]), key=lambda each: "same" not in each.metadata)
     }
-    return replace(found[0], **merged).joined(found, portions)
+    return replace(filled[0], **merged).joined(filled, portions)

@@ -23,7 +23,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base.combinations import ASKED, REFUSALS
+from sskit.estimators.combinations import ASKED, ASKED_BY_SOLVER, REFUSALS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 rng = np.random.default_rng(0)
@@ -102,12 +102,16 @@ OF_ROWS = {
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]
+OF_GRAPHS = {
+    "ignored": Feature(*IN_PART),
+    "balanced loss": Feature({"loss": "balanced"}),
+}
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
     "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS),
-    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | {"ignored": Feature(*IN_PART)}),
-    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS),
+    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
+    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
     "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
     "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
     "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),
@@ -198,7 +202,7 @@ def test_all_of_the_table_is_tried():
         for name in (feature, *given.names)
     }
     assert named - tried == ELSEWHERE
-    assert set(ASKED) <= named
+    assert {*ASKED, *ASKED_BY_SOLVER} <= named
 
 
 @pytest.mark.parametrize("family", OWN_BOUNDS)

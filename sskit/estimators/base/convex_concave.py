@@ -5,18 +5,52 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.core.fingerprint import Fingerprint
 from sskit.core.regularizer import Regularizer
-from sskit.models.features import value_digests
+from sskit.solvers.common.fit import solve
 from sskit.solvers.common.snapshot import change_truths, truth_gains
 from sskit.solvers.common.solution import Status, Tolerance
 
 MAX_ROUNDS = 50
 
 
-@dataclass
-class ConvexConcave:
-    r"""Trains on labels of which only a part is known.
+class Completion:
+    """What is not known of training labels: how it is completed, and where completing begins.
+
+    A subclass has ``complete(w)``, which returns the best truths under flat weights that agree with
+    what is known: an array (N,) of labels, hidden states or codes of labellings, which the method
+    ``with_truth`` of the problem takes. Its ``starts(solved)`` is given a function that solves a
+    convex problem and returns its flat weights, and returns an iterable of the truths (N,) to begin
+    with. There are local optima, so of several starts the one that ends with the lowest objective
+    is kept.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_blocks + 1,) or None
+        Where blocks begin, if a completion may be worse than the present truth of its block, which
+        then stays. None: completions are exact, or see to that themselves.
+    """
+
+    offsets = None
+
+    def fingerprint(self, of_problem):
+        """Return the fingerprint of the data, given that of their problem."""
+        return replace(of_problem, whole=of_problem.whole | {"whether all labels are known": False})
+
+
+def solve_in_rounds(
+    completion,
+    solver,
+    problem,
+    make_regularizer,
+    *,
+    on_pass,
+    stop,
+    max_iter,
+    start=None,
+    begin_at=None,
+    **options,
+):
+    r"""Train on labels of which only a part is known, round after round, from each start.
 
     The objective is the difference of two convex functions,
 
@@ -28,20 +62,35 @@ class ConvexConcave:
     for the truth and solves the convex problem that remains; P never rises from round to round.
     The dual point changes with the truths, so that a round begins where the last one ended.
 
+    Rounds end where completions stay as they are, where a round lowers P(w) by less than the
+    gap that the tolerance leaves, and where a pass of the solver is the last one it may make.
+
     Parameters
     ----------
-    complete : callable
-        Maps flat weights to the best truths that agree with what is known: an array (N,) of
-        labels, hidden states or codes of labellings, which the problem's ``with_truth`` takes.
-    starts : callable
-        Called once, with a function that solves a convex problem and returns its flat weights.
-        Returns an iterable of the truths (N,) to begin with. There are local optima, so of several
-        starts the one that ends with the lowest objective is kept.
-    hidden : Hidden, default=None
-        What is completed, if the problem's truths are not all that is known.
+    completion : Completion
+        Of the labels.
+    solver : Solver
+        Solves each round; resolved.
+    problem : Problem
+        Of all data, with the method ``with_truth``.
+    make_regularizer : callable
+        Returns a new regularizer.
+    on_pass, stop, max_iter : object
+        As for :meth:`sskit.solvers.common.solver.Solver.solve`; passes are those of all
+        rounds of all starts, without those over known parts.
+    start : Completed, default=None
+        Where an earlier fit ended, perhaps to the first of the samples: the only start.
+    begin_at : ndarray of shape (n_weights,), default=None
+        Weights, under which the completion is the only start.
+    **options : dict
+        As for the same.
 
-    best : Descent, default=None
-        The rounds of the start that was kept, once it is solved.
+    Returns
+    -------
+    solution : Solution
+        Of the last round of the best start, with the calls and the history of all.
+    best : Descent
+        The rounds of that start.
 
     References
     ----------
@@ -50,94 +99,29 @@ class ConvexConcave:
     Yu, Joachims (2009). Learning structural SVMs with latent variables. ICML (algorithm 1).
     """
 
-    complete: object
-    starts: object
-    hidden: object = None
-    best: object = None
+    def solved(part):
+        limits = {"on_pass": None, "stop": stop, "max_iter": max_iter}
+        return solve(solver, part, make_regularizer(), **limits, **options).w
 
-    def begin_at(self, w):
-        """Begin with the completion under flat weights alone."""
-        self.starts = lambda solved: [self.complete(w)]
-
-    def solve(
-        self, solver, problem, make_regularizer, *, on_pass, stop, max_iter, start=None, **options
-    ):
-        """Solve the problem, round after round, from each start.
-
-        Rounds end where completions stay as they are, where a round lowers P(w) by less than the
-        gap that the tolerance leaves, and where a pass of the solver is the last one it may make.
-
-        Parameters
-        ----------
-        solver : Solver
-            Solves each round.
-        problem : Problem
-            Of all data, with the method ``with_truth``.
-        make_regularizer : callable
-            Returns a new regularizer.
-        on_pass, stop, max_iter : object
-            As for :meth:`sskit.solvers.common.solver.Solver.solve`; passes are those of all
-            rounds of all starts, without those over known parts.
-        start : Completed, default=None
-            Where an earlier fit ended, perhaps to the first of the samples: the only start.
-        **options : dict
-            As for the same.
-
-        Returns
-        -------
-        solution : Solution
-            Of the last round of the best start, with the calls and the history of all.
-        """
-
-        def solved(part):
-            known = solver.solve(part, make_regularizer(), stop=stop, max_iter=max_iter, **options)
-            return known.w
-
-        total, best = Totals(on_pass, stop, max_iter), None
-        exact = getattr(self.hidden, "exact", True)
-        point, starts = None, self.starts
-        if start is not None:
-            point, starts = start.point, lambda solved: [start.continued(self.complete)]
-        for labels in starts(solved):
-            given = self.complete, solver, make_regularizer, problem, labels, point
-            rounds = CompletionRounds(*given, None if exact else self.hidden.data.offsets)
-            descent = descend(rounds, total, options)
-            if best is None or descent.objectives[-1] < best.objectives[-1]:
-                best = descent
-            total.n_starts += 1
-            if descent.ended or total.n_left <= 0:
-                break
-        if descent.ended:
-            # of a start that was cut short it is said, whichever is kept
-            best = best._replace(status=descent.status)
-        return self.keep(best, total)
-
-    def keep(self, best, total):
-        """Take over what the best start came to; return its solution with what all took."""
-        self.best = best
-        return replace(total.of(best.solution), status=best.status)
-
-    def completed(self, point, w):
-        """Return the `Completed` of the dual point and the weights of the last round."""
-        return Completed(point, self.best.truth, w)
-
-    def fingerprint(self, found):
-        """Return the fingerprint of the data, given that of their problem."""
-        blocks = found.blocks
-        if self.hidden is not None:
-            possible, offsets = self.hidden.partial.possible, self.hidden.data.offsets
-            flat = possible.ravel().astype(np.int32)
-            marks = value_digests(flat, np.asarray(offsets, dtype=np.int64) * possible.shape[1])
-            blocks = blocks | {"what is known of y": marks}
-        return Fingerprint(found.whole | {"whether all labels are known": False}, blocks)
-
-    def attributes(self):
-        """Return the fitted attributes of the rounds, by name."""
-        return {
-            "n_rounds_": len(self.best.objectives),
-            "round_objectives_": np.array(self.best.objectives),
-            "stationary_": self.best.stationary,
-        }
+    if start is not None:
+        starts = [start.continued(completion.complete)]
+    elif begin_at is not None:
+        starts = [completion.complete(begin_at)]
+    else:
+        starts = completion.starts(solved)
+    total, best, point = Totals(on_pass, stop, max_iter), None, start and start.point
+    for truth in starts:
+        rounds = CompletionRounds(completion, problem, truth, solver, make_regularizer, point)
+        descent = descend(rounds, total, options)
+        if best is None or descent.objectives[-1] < best.objectives[-1]:
+            best = descent
+        total.n_starts += 1
+        if descent.ended or total.n_left <= 0:
+            break
+    if descent.ended:
+        # of a start that was cut short it is said, whichever is kept
+        best = best._replace(status=descent.status)
+    return total.of(best), best
 
 
 @dataclass(frozen=True)
@@ -174,34 +158,28 @@ class CompletionRounds:
 
     Parameters
     ----------
-    complete : callable
-        As of `ConvexConcave`.
-    solver : Solver
-        Solves each round.
-    make_regularizer : callable
-        Returns a new regularizer.
+    completion : Completion
+        Of the labels.
     problem : Problem
         Of all data.
     truth : ndarray of shape (N,)
         To begin with.
+    solver : Solver, default=None
+        Solves each round; None only completes.
+    make_regularizer : callable, default=None
+        Returns a new regularizer, for the solver.
     point : DualPoint, default=None
         Where the first round begins.
-    offsets : ndarray of shape (n_blocks + 1,), default=None
-        Where blocks begin, if a completion may be worse than the present truth of its block, which
-        then stays. None: completions are exact, or see to that themselves.
     """
 
-    def __init__(
-        self, complete, solver, make_regularizer, problem, truth, point=None, offsets=None
-    ):
-        self.offsets = offsets
-        self.find, self.solver, self.make_regularizer = complete, solver, make_regularizer
+    def __init__(self, completion, problem, truth, solver=None, make_regularizer=None, point=None):
+        self.completion, self.solver, self.make_regularizer = completion, solver, make_regularizer
         self.problem, self.truth, self.point = problem.with_truth(truth), truth, point
 
     def solve(self, **options):
         """Return the solution for the present truths."""
         regularizer = self.make_regularizer()
-        return self.solver.solve(self.problem, regularizer, start=self.point, **options)
+        return solve(self.solver, self.problem, regularizer, start=self.point, **options)
 
     def gain(self, w):
         """Complete under flat weights.
@@ -213,13 +191,13 @@ class CompletionRounds:
         gain : float
             By how much they would score more, in the weighted mean.
         """
-        self.completed = self.find(w)
+        self.completed = self.completion.complete(w)
         if np.array_equal(self.completed, self.truth):
             return True, 0.0
         w = Regularizer(1.0, len(w)).padded(w)
         gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
-        if self.offsets is not None:
-            better = np.repeat(gains > 0, np.diff(self.offsets))
+        if self.completion.offsets is not None:
+            better = np.repeat(gains > 0, np.diff(self.completion.offsets))
             self.completed = np.where(better, self.completed, self.truth)
             gains = np.maximum(gains, 0.0)
         same = np.array_equal(self.completed, self.truth)
@@ -268,6 +246,14 @@ class Descent(NamedTuple):
         """Whether a user, a callback or the clock ended the last round."""
         return self.status not in (Status.CONVERGED, Status.MAX_ITER)
 
+    def attributes(self):
+        """Return the fitted attributes of the rounds, by name."""
+        return {
+            "n_rounds_": len(self.objectives),
+            "round_objectives_": np.array(self.objectives),
+            "stationary_": self.stationary,
+        }
+
 
 def descend(rounds, total, options):
     """Make rounds from one start until they do not pay; return the `Descent`.
@@ -281,7 +267,7 @@ def descend(rounds, total, options):
     options : dict
         Further ones of the solver.
     """
-    found, objectives = None, []
+    descent, objectives = None, []
     for n in range(1, MAX_ROUNDS + 1):
         solution = rounds.solve(
             on_pass=total.on_pass, stop=total.stop, max_iter=total.n_left, **options
@@ -293,16 +279,16 @@ def descend(rounds, total, options):
         fallen = objectives[-1] - value if objectives else np.inf
         if fallen < 0:
             # by less than the gap: the round before is as good, and P must not rise
-            return found._replace(status=status)
+            return descent._replace(status=status)
         objectives.append(value)
         converged = status is Status.CONVERGED
         # of weights that are not those of the round the next ones may complete otherwise
-        found = Descent(status, solution, truth, objectives, same and converged)
+        descent = Descent(status, solution, truth, objectives, same and converged)
         least = Tolerance(options["tol"], solution.unit).gap_at(solution.primal)
         if same or not converged or total.n_left <= 0 or fallen <= least:
             break
         rounds.advance(solution)
-    return found
+    return descent
 
 
 class Totals:
@@ -319,7 +305,7 @@ class Totals:
     """
 
     def __init__(self, on_pass, stop, max_iter):
-        self.given, self.stop, self.max_iter = on_pass, stop, max_iter
+        self.report, self.stop, self.max_iter = on_pass, stop, max_iter
         self.n_starts = self.n_iter = self.n_oracle_calls = 0
         self.histories, self.seconds = [], 0.0
 
@@ -330,7 +316,7 @@ class Totals:
 
     def on_pass(self, n_iter, weights):
         """Report a pass of the present round."""
-        return self.given(self.n_iter + n_iter, weights)
+        return self.report(self.n_iter + n_iter, weights)
 
     def add(self, solution, n_round):
         """Add the solution of a round, counted from one within its start."""
@@ -344,9 +330,9 @@ class Totals:
         self.n_iter += solution.n_iter
         self.n_oracle_calls += solution.n_oracle_calls
 
-    def of(self, solution):
-        """Return the solution of a round with the passes, calls and history of all."""
+    def of(self, descent):
+        """Return the solution of rounds with the passes, calls and history of all."""
         parts, names = self.histories, self.histories[0]
         history = {name: np.concatenate([part[name] for part in parts]) for name in names}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
-        return replace(solution, **spent, history=history)
+        return replace(descent.solution, status=descent.status, **spent, history=history)

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from sskit._labels import is_ignored, plain, shortened, shown
-from sskit.estimators.base.partial_labels import spread
+from sskit.estimators.reading.partial_labels import spread
 from sskit.inputs.ragged import items_of, sets_among, stack_entries
 from sskit.inputs.ragged_array import make_offsets
 
@@ -63,18 +63,18 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
     place = {label: k for k, label in enumerate(classes.tolist())}
     values = [plain(label) if isinstance(label, Hashable) else None for label in labels]
     codes = np.array([place.get(value, -1) for value in values], dtype=np.intp)
-    given = np.array([label is not None for label in labels], dtype=bool)
-    told = ~is_ignored(labels, ignored) & given
-    wrong = np.flatnonzero(told & (codes < 0))
+    named = np.array([label is not None for label in labels], dtype=bool)
+    restricts = ~is_ignored(labels, ignored) & named
+    wrong = np.flatnonzero(restricts & (codes < 0))
     if len(wrong) and not lenient:
         raise ValueError(
             f"{name_of(owners[wrong[0]])} has {shown(labels[wrong[0]])}, which is no label that "
             f"the model was fitted to, such as {shortened([*place], 2)}"
         )
-    told &= codes >= 0
+    restricts &= codes >= 0
     allowed = np.ones((len(entries), len(classes)), dtype=bool)
-    allowed[owners[told]] = False
-    allowed[owners[told], codes[told]] = True
+    allowed[owners[restricts]] = False
+    allowed[owners[restricts], codes[restricts]] = True
     offsets = make_offsets(sizes)
     for i, mask in masks.items():
         rows = allowed[offsets[i] : offsets[i + 1]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -13,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
-from sskit.estimators.base.summary import matrices
+from sskit._warnings import warn
+from sskit.estimators.reading.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
@@ -445,7 +445,7 @@ def heavy_column(features, names):
     return HeavyColumn(name, float(squares[largest] / total))
 
 
-def warn_of_column(estimator, heavy, stacklevel, left=None):
+def warn_of_column(estimator, heavy, left=None):
     """Warn of a column that has so much of the squared norm that the others have little effect.
 
     Parameters
@@ -454,8 +454,6 @@ def warn_of_column(estimator, heavy, stacklevel, left=None):
         Which is told how to scale them.
     heavy : HeavyColumn
         The column.
-    stacklevel : int
-        That of the warning, seen from here.
     left : float, default=None
         The objective after the fit over that of w = 0; None before a fit.
     """
@@ -465,10 +463,9 @@ def warn_of_column(estimator, heavy, stacklevel, left=None):
     useless = "makes the others almost useless"
     if left is not None:
         useless = f"may make the others useless: {left:.2g} of the objective of w = 0 is left"
-    warnings.warn(
+    warn(
         f"column {heavy.name} of X has {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
         f"so that the regularisation {useless}; scale the columns, {scaled}, or leave this one out",
-        stacklevel=stacklevel + 1,
     )
 
 
@@ -493,7 +490,7 @@ class StandardizeMixin:
         (X,) = matrices(checked.data)
         if isinstance(checked.data, RaggedArray) and weight is not None:
             weight = np.repeat(weight, checked.data.lengths)  # rows have the weight of their set
-        return replace(summary, columns=self._column_sums(X, weight, checked))
+        return replace(summary, column_sums=self._column_sums(X, weight, checked))
 
     def _column_sums(self, X, weight, checked):
         """Return the sums of the columns of rows with their weights."""
@@ -517,24 +514,25 @@ class StandardizeMixin:
         return float(min(sizes, default=0.0))
 
     def _with_columns(self, summary):
-        """Return the summary of all data with how columns are scaled in place of their sums."""
-        if summary.columns is None:
+        """Return the summary of all data with how columns are scaled, by their sums."""
+        if summary.column_sums is None:
             return summary
-        columns = summary.columns.columns(always=not isinstance(self.standardize, str))
+        columns = summary.column_sums.columns(always=not isinstance(self.standardize, str))
         if columns is None:
-            return replace(summary, columns=None)
-        return replace(summary, columns=columns, scale=summary.scale.of_norm(columns.norm))
+            return summary
+        summary = replace(summary, scale=summary.scale.of_norm(columns.norm))
+        return summary.with_columns(columns)
 
-    def _running_columns(self, summary, last):
+    def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, with columns by those of all steps."""
-        if summary.columns is not None and last is not None and "_column_sums_" in last:
+        if summary.column_sums is not None and last is not None and "_column_sums_" in last:
             before = ColumnSums(**last["_column_sums_"])
-            summary = replace(summary, columns=before + summary.columns)
-        return self._with_columns(summary)
+            summary = replace(summary, column_sums=before + summary.column_sums)
+        return summary
 
     def _bind_scaled(self, checked, summary):
         """Bind as that of the base class, with the scale of the columns among the attributes."""
-        task, columns = super()._bind_scaled(checked, summary), summary.columns
+        task, columns = super()._bind_scaled(checked, summary), summary.options.columns
         if summary.scale is not None:  # else in a kernel space
             shared, scale = task.to_attributes.shared, np.ones(summary.n_features)
             if columns is not None and columns.sums is not None:

@@ -35,8 +35,8 @@ class ColumnNames(NamedTuple):
 
     def attributes(self):
         """Return fitted attributes by name."""
-        found = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def column_names(items, where="X"):
@@ -154,12 +154,13 @@ def read_columns(estimator, X, part=False, trees=False):
     if tokens is None:
         return X, ColumnNames(column_names(X))
     if part and "n_features_in_" in vars(estimator):
-        rows, names = _vectorizer(estimator).transform(tokens), estimator.feature_names_in_
+        rows = _vectorizer(estimator)._transform(tokens, SoundArray)
+        names = estimator.feature_names_in_
         return put_back(rows, X, tokens), ColumnNames(names, estimator.vectorizer_)
     # the names of features are those of a fitted prior, which are aligned by them
     before = getattr(getattr(estimator, "prior", None), "vectorizer_", None)
     vectorizer = TokenVectorizer(separator=getattr(before, "separator", "="))
-    rows = vectorizer._fit(tokens, rows=True)  # made ready after the fit, which needs memory
+    rows = vectorizer._fit(tokens, SoundArray)  # made ready after the fit, which needs memory
     return put_back(rows, X, tokens), ColumnNames(vectorizer.get_feature_names_out(), vectorizer)
 
 

@@ -20,23 +20,14 @@ def _has_several(name):
     """Return a function that tests whether a number by label, or one for all, exceeds one."""
 
     def asked(estimator):
-        given = getattr(estimator, name, 1)
-        return any(n != 1 for n in (given.values() if isinstance(given, dict) else [given]))
+        number = getattr(estimator, name, 1)
+        return any(n != 1 for n in (number.values() if isinstance(number, dict) else [number]))
 
     return asked
 
 
-def _drops(what):
-    """Return a function that tests whether the solver cannot keep something."""
-    return lambda estimator: not getattr(estimator._make_solver(), f"keeps_{what}")
-
-
-def _is_smooth(estimator):
-    return estimator._make_solver().takes_likelihood
-
-
-def _averages(estimator):
-    solver = estimator._make_solver()
+def _averages(solver):
+    """Return whether a solver averages weights though that is not its default."""
     averaging = getattr(solver, "averaging", None)
     return averaging is True and type(solver)().averaging is not True
 
@@ -53,8 +44,6 @@ ASKED = {
     "sum of hinges": ("surrogate={e.surrogate!r}", _is("surrogate", "weston_watkins")),
     "log": ("surrogate='log'", is_likelihood),
     "hinge": ("the hinge", lambda e: not is_likelihood(e)),
-    "solver of hinges": ("solver={e.solver!r:.80}", lambda e: not _is_smooth(e)),
-    "smooth solver": ("solver={e.solver!r:.80}", lambda e: _is_smooth(e)),
     "class weights": ("class_weight={e.class_weight!r:.80}", _has("class_weight")),
     "loss": (
         "loss={e.loss!r:.80}",
@@ -68,6 +57,7 @@ ASKED = {
     "bounds": ("bounds", lambda e: e.bounds is not None),
     "standardize": ("standardize=True", _is("standardize", True)),
     "balanced": ("class_weight='balanced'", _is("class_weight", "balanced")),
+    "balanced loss": ("loss='balanced'", _is("loss", "balanced")),
     "repair": (
         "on_violation='repair'",
         lambda e: _is("on_violation", "repair")(e) and e.allowed_transitions is not None,
@@ -88,15 +78,18 @@ ASKED = {
         "warm_start=True and a last fit to data in one piece",
         lambda e: e.warm_start and "_warm_start" in vars(e),
     ),
-    "no dual point": ("solver={e.solver!r:.80}", _drops("dual_point")),
-    "averaging": ("averaging=True", _averages),
-    "no bounds": ("solver={e.solver!r:.80}", _drops("bounds")),
-    "no prior": ("solver={e.solver!r:.80}", _drops("prior")),
     "projection": ("steps={e.steps!r}", _is("steps", "projection")),
-    "node by node": (
-        "solver={e.solver!r:.80}",
-        lambda e: isinstance(e._make_solver(), (GDMM, SoftBCFW)),
-    ),
+}
+# What the solver can require: its name in messages, and a test of the solver.
+_SOLVER = "solver={e.solver!r:.80}"
+ASKED_BY_SOLVER = {
+    "solver of hinges": (_SOLVER, lambda solver: not solver.takes_likelihood),
+    "smooth solver": (_SOLVER, lambda solver: solver.takes_likelihood),
+    "no dual point": (_SOLVER, lambda solver: not solver.keeps_dual_point),
+    "averaging": ("averaging=True", _averages),
+    "no bounds": (_SOLVER, lambda solver: not solver.keeps_bounds),
+    "no prior": (_SOLVER, lambda solver: not solver.keeps_prior),
+    "node by node": (_SOLVER, lambda solver: isinstance(solver, (GDMM, SoftBCFW))),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
@@ -147,7 +140,6 @@ REFUSALS = (
     ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
     ("parts", "averaging", "weights of parts are not averaged; leave it at 'auto'"),
     ("parts", "kernel", "the weights are functions of all training rows"),
-    ("parts", "prior", "it is for data in one piece; set prior=None"),
     ("parts", "fit in one piece", "set warm_start=False to start anew"),
     ("parts", "balanced repair", "it counts the labels of all parts once they are repaired"),
     ("parts", HIDDEN, "hidden parts are completed over all data"),
@@ -158,17 +150,20 @@ REFUSALS = (
     ("steps", HIDDEN[1:], "hidden parts are completed over all data"),
     ("steps", "warm start", "steps keep no dual point of the samples before"),
     ("steps", "balanced", "it does not have all labels in advance; give a dict"),
+    ("steps", "balanced loss", "it does not have all labels in advance; use 'hamming'"),
 )
 
 
-def refusal(estimator, **given):
+def refusal(estimator, solver=None, **asked):
     """Return why things cannot be combined, or None if they can.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         Has the parameters, each within its constraints.
-    **given : str
+    solver : Solver, default=None
+        That of the parameters, if it has been made.
+    **asked : str
         What else is asked for, by the names of `REFUSALS`: how messages call it.
 
     Returns
@@ -177,14 +172,21 @@ def refusal(estimator, **given):
         A sentence that names both.
     """
 
-    given |= estimator._asks()
+    asked |= estimator._asks()
+
+    @cache
+    def made_solver():
+        return estimator._make_solver() if solver is None else solver
 
     @cache
     def named(name):
-        if name in given or name not in ASKED:
-            return given.get(name)
-        words, asked = ASKED[name]
-        return words.format(e=estimator) if asked(estimator) else None
+        if name in asked:
+            return asked[name]
+        if name in ASKED_BY_SOLVER:
+            words, asks = ASKED_BY_SOLVER[name]
+            return words.format(e=estimator) if asks(made_solver()) else None
+        words, asks = ASKED.get(name, ("", lambda estimator: False))
+        return words.format(e=estimator) if asks(estimator) else None
 
     for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
@@ -193,8 +195,8 @@ def refusal(estimator, **given):
     return None
 
 
-def check_combinations(estimator, **given):
+def check_combinations(estimator, solver=None, **asked):
     """Raise ValueError if things cannot be combined; see `refusal`."""
-    reason = refusal(estimator, **given)
+    reason = refusal(estimator, solver, **asked)
     if reason is not None:
         raise ValueError(reason)

@@ -21,8 +21,8 @@ from sskit import (
     TreeTagger,
 )
 from sskit.core.regularizer import Regularizer
-from sskit.estimators.base.combinations import refusal
-from sskit.estimators.base.summary import Labels, WeightSums, merge_summaries, union
+from sskit.estimators.combinations import refusal
+from sskit.estimators.reading.summary import Labels, WeightSums, merge_summaries, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -32,7 +32,7 @@ def agree(estimator, parts):
     """Checked parts, and the summary of all, which are sent from machine to machine."""
     checked = [estimator._read_data(*part, part=True) for part in parts]
     summaries = [pickle.loads(pickle.dumps(estimator._summarize(part))) for part in checked]
-    agreed = estimator._agree(summaries)
+    agreed = estimator._agree(summaries, estimator._options())
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )
@@ -142,7 +142,7 @@ def test_empty_parts_are_left_out_and_counted():
         for k, x in enumerate(([1.0, 2.0], [1.0, 2.0, 3.0]))
     )
     with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
-        model._agree([None, two, None, three])
+        model._agree([None, two, None, three], model._options())
     with pytest.raises(ValueError, match="^all parts are empty, but at least one sample is needed"):
         merge_summaries([None, None])
 
@@ -285,5 +285,6 @@ def test_predictions_are_plain_if_the_labels_of_all_parts_are():
         model._read_data(ROWS[k : k + 1], [y], None, part=True) for k, y in enumerate(labels)
     ]
     for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        summary = model._agree([model._summarize(checked[k]) for k in chosen])
+        chosen = [model._summarize(checked[k]) for k in chosen]
+        summary = model._agree(chosen, model._options())
         assert model._bind(checked[0], summary).to_attributes(np.zeros(12))["_plain"] == plain

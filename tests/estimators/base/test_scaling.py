@@ -24,8 +24,8 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base import columns
-from sskit.estimators.base.columns import ColumnSums
+from sskit.estimators.base import scaling
+from sskit.estimators.base.scaling import ColumnSums
 
 N, P = 64, 5
 RNG = np.random.default_rng(0)
@@ -357,7 +357,7 @@ def test_renumbered_columns_are_the_users_afterwards(name, monkeypatch):
     X = of_features(X, uneven)
     model = clone(FITS[name].estimator).set_params(tol=1e-6, max_iter=2000, random_state=0)
     plain = clone(model).fit(X, y)
-    monkeypatch.setattr(columns, "MANY_COLUMNS", 0)
+    monkeypatch.setattr(scaling, "MANY_COLUMNS", 0)
     other = clone(model).fit(X, y)
     assert other.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-3, abs=1e-9)
     if not hasattr(plain, "kernel_") and plain.certified_:
@@ -373,8 +373,8 @@ def test_renumbered_columns_are_the_users_afterwards(name, monkeypatch):
 
 def test_ranks_are_by_entries_then_by_first_occurrence(monkeypatch):
     X = sp.csr_array(np.array([[0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 0, 2]]))
-    assert columns.ranks([X]) is None
-    monkeypatch.setattr(columns, "MANY_COLUMNS", 0)
-    assert columns.ranks([X]).tolist() == [2, 3, 0, 1]
-    assert columns.ranks([X[:1], X[1:]]).tolist() == [2, 3, 0, 1]
-    assert columns.ranks([X.toarray()]) is None and columns.ranks([]) is None
+    assert scaling.ranks([X]) is None
+    monkeypatch.setattr(scaling, "MANY_COLUMNS", 0)
+    assert scaling.ranks([X]).tolist() == [2, 3, 0, 1]
+    assert scaling.ranks([X[:1], X[1:]]).tolist() == [2, 3, 0, 1]
+    assert scaling.ranks([X.toarray()]) is None and scaling.ranks([]) is None

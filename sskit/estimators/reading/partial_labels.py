@@ -1,16 +1,17 @@
 """Partial labels: tokens with no label, or with a set of labels of which one is right."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sskit._labels import SETS
-from sskit.estimators.base.summary import Labels
+from sskit.estimators.reading.summary import Labels
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
 
-class PartialLabels(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class PartialLabels:
     """What is known of the labels of the tokens, or nodes, of all samples.
 
     Attributes
@@ -53,14 +54,16 @@ class PartialLabels(NamedTuple):
         possible = np.zeros((len(self.labels), len(classes)), dtype=bool)
         possible[:, places] = self.possible
         possible[self.ignored] = True
-        return PartialLabels(classes, possible.argmax(axis=1), possible, self.ignored)
+        labels = possible.argmax(axis=1)
+        return replace(self, classes=classes, labels=labels, possible=possible)
 
     def partly(self, hidden):
         """Return this, None if all labels are known; not if some of other parts are `hidden`."""
         if self.possible is not None or not hidden:
             return None if self.possible is None else self
         possible = self.labels[:, None] == np.arange(len(self.classes))
-        return self._replace(possible=possible, ignored=np.zeros(len(self.labels), dtype=bool))
+        nothing = np.zeros(len(self.labels), dtype=bool)
+        return replace(self, possible=possible, ignored=nothing)
 
     def statistics(self, weight=None):
         """Return the `Labels`, and how many tokens have one label that is possible or several.
@@ -121,7 +124,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
 
     Examples
     --------
-    >>> from sskit.estimators.base.partial_labels import check_partial_labels
+    >>> from sskit.estimators.reading.partial_labels import check_partial_labels
     >>> partial = check_partial_labels([["N", {"N", "V"}], ["?", "D"]], [2, 2], "?")
     >>> partial.classes.tolist()
     ['D', 'N', 'V']
@@ -133,13 +136,13 @@ def check_partial_labels(y, lengths, ignore_label=None):
     labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
     classes, codes = np.unique(labels[~ignored], return_inverse=True)
     if len(owners) == len(entries) and not ignored.any():
-        return PartialLabels(classes, codes)
+        return PartialLabels(classes=classes, labels=codes)
     possible = np.zeros((len(entries), len(classes)), dtype=bool)
     possible[owners[~ignored], codes] = True
     ignored = ~possible.any(axis=1)
     possible[ignored] = True
     labels = possible.argmax(axis=1) if len(classes) else np.zeros(len(entries), dtype=np.intp)
-    return PartialLabels(classes, labels, possible, ignored)
+    return PartialLabels(classes=classes, labels=labels, possible=possible, ignored=ignored)
 
 
 def spread(entries, sets):

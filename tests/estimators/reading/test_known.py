@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.estimators.base.known import check_known
+from sskit.estimators.reading.known import check_known
 
 CLASSES = np.array(["a", "b", "c"])
 

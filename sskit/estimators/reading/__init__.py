@@ -1,0 +1,1 @@
+"""Reading of training data and of requests: columns, labels, and their summary."""

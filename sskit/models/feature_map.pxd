@@ -22,7 +22,8 @@ cdef class FeatureMap:
     """The operator B_i of a linear model: phi(x_i, y) = B_i m_i(y).
 
     The statistics of block i, and its potentials theta = B_i^T w, have up to four parts. A row of
-    c columns is padded to a multiple of the vector length; an edge of one column is not padded.
+    c columns is padded to a multiple of the vector length; an edge of one column is not padded, nor
+    is a node if the map is packed.
 
         head    a table of weights without features: transitions, lengths
         tail    another such table, from `tail_base` on, after the head: triples of labels, pairs

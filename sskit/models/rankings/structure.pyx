@@ -1,8 +1,12 @@
 """Rankings of sets of rows, scored by pairs."""
 
-from libc.stdint cimport int32_t
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from sskit.core.capabilities cimport NO_STATE, StateBlocks
+from sskit.core.direction cimport Direction
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.rankings.swapped_pairs cimport SwappedPairs
@@ -30,6 +34,7 @@ cdef class RankingStructure(Structure):
     cdef const int32_t[::1] grades
     cdef SwappedPairs pairs
     cdef double fraction                        # of the pairs that best found wrong
+    cdef StateBlocks states                     # of pairs, once they have been asked for
 
     def __cinit__(self, FeatureMap map, grades):
         self.map, self.grades, self.costly = map, grades, map.longest > FEW_ROWS
@@ -59,3 +64,55 @@ cdef class RankingStructure(Structure):
         double* value
     ) except -1 nogil:
         return self.pairs.coefficients(b.n, truth, code, self.map.stride, index, value)
+
+    def state_blocks(self, problem):
+        """Return which row of a pair is first, as its state; None if a set has more rows."""
+        if self.states is None and self.map.longest <= 2:
+            self.states = PairStates(self.map, self.grades)
+        return self.states
+
+
+cdef class PairStates(StateBlocks):
+    """Sets of at most two rows: the state is the number of the row that is first.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Of one column, prepared.
+    grades : ndarray of shape (n_rows,), int32
+        As for `RankingStructure`.
+    """
+
+    cdef const int64_t[::1] first               # row of each set, and where the last one ends
+    cdef const int32_t[::1] grades
+    cdef double[::1] half_square                # of the difference of the rows of a set
+
+    def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):
+        cdef Py_ssize_t i
+        cdef Direction difference = Direction(map.max_statistics)
+        cdef int32_t[2] rows = [0, 1]
+        cdef double[2] signs = [1.0, -1.0]
+        self.n_states, self.first, self.grades = 2, map.nodes, grades
+        self.half_square = np.zeros(map.n_blocks)
+        difference.add(rows, signs, 2, 1.0)
+        with nogil:
+            for i in range(map.n_blocks):
+                if self.is_pair(i):
+                    self.half_square[i] = 0.5 * map.sqnorm(i, difference)
+
+    # has set i rows of different grades?
+    cdef inline bint is_pair(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t t = self.first[i]
+        return self.first[i + 1] - t == 2 and self.grades[t] != self.grades[t + 1]
+
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t t = self.first[i]
+        return self.is_pair(i) and self.grades[t] < self.grades[t + 1]
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return self.half_square[i]
+
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef Py_ssize_t truth = self.truth(i)
+        out[truth] = 0.0
+        out[1 - truth] = 1.0 if self.is_pair(i) else NO_STATE

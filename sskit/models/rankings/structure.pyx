@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.string cimport memset
 
 from sskit.core.capabilities cimport NO_STATE, StateBlocks
@@ -83,36 +83,32 @@ cdef class PairStates(StateBlocks):
         As for `RankingStructure`.
     """
 
-    cdef const int64_t[::1] first               # row of each set, and where the last one ends
-    cdef const int32_t[::1] grades
+    cdef const signed char[::1] higher          # row of each set; 2 if there is no pair
     cdef double[::1] half_square                # of the difference of the rows of a set
 
     def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, t
         cdef Direction difference = Direction(map.max_statistics)
         cdef int32_t[2] rows = [0, 1]
         cdef double[2] signs = [1.0, -1.0]
-        self.n_states, self.first, self.grades = 2, map.nodes, grades
-        self.half_square = np.zeros(map.n_blocks)
-        difference.add(rows, signs, 2, 1.0)
+        cdef signed char[::1] higher = np.full(map.n_blocks, 2, dtype=np.int8)
+        self.n_states, self.higher, self.half_square = 2, higher, np.zeros(map.n_blocks)
         with nogil:
             for i in range(map.n_blocks):
-                if self.is_pair(i):
+                t = map.nodes[i]
+                if map.count(i) == 2 and grades[t] != grades[t + 1]:
+                    higher[i] = grades[t] < grades[t + 1]
+                    difference.add(rows, signs, 2, 1.0)
                     self.half_square[i] = 0.5 * map.sqnorm(i, difference)
-
-    # has set i rows of different grades?
-    cdef inline bint is_pair(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t t = self.first[i]
-        return self.first[i + 1] - t == 2 and self.grades[t] != self.grades[t + 1]
+                    difference.clear()
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t t = self.first[i]
-        return self.is_pair(i) and self.grades[t] < self.grades[t + 1]
+        return self.higher[i] == 1
 
     cdef double curvature(self, Py_ssize_t i) noexcept nogil:
         return self.half_square[i]
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
-        cdef Py_ssize_t truth = self.truth(i)
-        out[truth] = 0.0
-        out[1 - truth] = 1.0 if self.is_pair(i) else NO_STATE
+        cdef signed char higher = self.higher[i]
+        out[higher == 1] = 0.0
+        out[higher != 1] = 1.0 if higher < 2 else NO_STATE

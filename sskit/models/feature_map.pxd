@@ -49,7 +49,8 @@ cdef class FeatureMap:
     cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
     cdef bint has_rest                       # are there other parts than nodes?
-    cdef readonly bint is_single             # has every block one row, its own?
+    cdef readonly Py_ssize_t each            # rows of every block, or 0: they differ
+    cdef readonly bint is_single             # is that one?
     cdef Rows rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
     cdef readonly Py_ssize_t n_columns, stride, node_base
@@ -86,10 +87,10 @@ cdef class FeatureMap:
 
     cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
-        return 1 if self.is_single else self.nodes[i + 1] - self.nodes[i]
+        return self.each or self.nodes[i + 1] - self.nodes[i]
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
         # what is not read is not waited for
-        return i if self.is_single else self.nodes[i]
+        return i * self.each if self.each else self.nodes[i]
     cdef inline NodePlaces node_places(self, Py_ssize_t i) noexcept nogil:
         return NodePlaces(self.node_base, self.edge_base(i), self.stride, self.per_stride)
     # the row of a statistic of the nodes, counted from the first one: a product in place of a

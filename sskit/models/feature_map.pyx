@@ -129,7 +129,7 @@ cdef class FeatureMap:
                   edge_offsets=None, edge_columns=None, tail=(0, 0), triples=False, space=None,
                   bint packed=False):
         cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
-        cdef bint single = True
+        cdef bint even = True
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
             first_mask=first_mask, last_mask=last_mask, edges=edges, edge_offsets=edge_offsets,
@@ -167,10 +167,11 @@ cdef class FeatureMap:
                 self.edge_stride = 1 if edge_columns == 1 else padded(edge_columns)
             n_edge_weights = edges.n_features * self.edge_columns
         for i in range(self.n_blocks):
-            single = single and self.count(i) == 1
+            even = even and self.nodes[i + 1] == (i + 1) * self.nodes[1]
             self.longest = max(self.longest, self.count(i))
             most = max(most, self.count(i) * self.stride + self.n_edges(i) * self.edge_stride)
-        self.is_single = single
+        self.each = self.nodes[1] if even and self.n_blocks else 0
+        self.is_single = self.each == 1 or not self.n_blocks
         self.max_statistics = self.node_base + most
         self.tail_weights = self.edge_weights + n_edge_weights
         self.has_rest = self.node_base > 0 or self.has_edges
@@ -564,7 +565,7 @@ cdef class FeatureMap:
         return total
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        self.features.prefetch(self.nodes[i], self.count(i))
+        self.features.prefetch(self.first_row(i), self.count(i))
         if self.has_edges:
             self.edge_features.prefetch(self.edges[i], self.n_edges(i))
         if not self.is_single and self.grams.has(i):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from libc.math cimport copysign, fabs, isnan, signbit
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
@@ -83,32 +84,33 @@ cdef class PairStates(StateBlocks):
         As for `RankingStructure`.
     """
 
-    cdef const signed char[::1] higher          # row of each set; 2 if there is no pair
-    cdef double[::1] half_square                # of the difference of the rows of a set
+    # half the squared norm of the difference of the rows of a set: positive if the first row has the
+    # higher grade, negative if the second; NaN: there is no pair. One number is waited for once
+    cdef double[::1] half_square
 
     def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):
         cdef Py_ssize_t i, t
         cdef Direction difference = Direction(map.max_statistics)
         cdef int32_t[2] rows = [0, 1]
         cdef double[2] signs = [1.0, -1.0]
-        cdef signed char[::1] higher = np.full(map.n_blocks, 2, dtype=np.int8)
-        self.n_states, self.higher, self.half_square = 2, higher, np.zeros(map.n_blocks)
+        self.n_states, self.half_square = 2, np.full(map.n_blocks, np.nan)
         with nogil:
             for i in range(map.n_blocks):
-                t = map.nodes[i]
+                t = map.first_row(i)
                 if map.count(i) == 2 and grades[t] != grades[t + 1]:
-                    higher[i] = grades[t] < grades[t + 1]
                     difference.add(rows, signs, 2, 1.0)
-                    self.half_square[i] = 0.5 * map.sqnorm(i, difference)
+                    self.half_square[i] = copysign(
+                        0.5 * map.sqnorm(i, difference), grades[t] - grades[t + 1]
+                    )
                     difference.clear()
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
-        return self.higher[i] == 1
+        return signbit(self.half_square[i]) != 0 and not isnan(self.half_square[i])
 
     cdef double curvature(self, Py_ssize_t i) noexcept nogil:
-        return self.half_square[i]
+        return fabs(self.half_square[i])
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
-        cdef signed char higher = self.higher[i]
-        out[higher == 1] = 0.0
-        out[higher != 1] = 1.0 if higher < 2 else NO_STATE
+        cdef Py_ssize_t truth = self.truth(i)
+        out[truth] = 0.0
+        out[1 - truth] = NO_STATE if isnan(self.half_square[i]) else 1.0

@@ -156,7 +156,9 @@ def main(n):
         found = {}
         for seed in range(SEEDS):
             rng = np.random.default_rng(seed)
-            some, tested = (rng.permutation(len(of))[:k] for of, k in ((X, n), (X_test, MOST_TESTED)))
+            some, tested = (
+                rng.permutation(len(of))[:k] for of, k in ((X, n), (X_test, MOST_TESTED))
+            )
             train, labels = [X[i] for i in some], [list(y[i]) for i in some]
             test, truth = [X_test[i] for i in tested], [list(y_test[i]) for i in tested]
             calls = {

@@ -118,7 +118,7 @@ def test_calls_grow_little_with_the_length(n, lengths):
 
 @pytest.mark.parametrize("shape", [(60, 250), (30, 500)])
 def test_auto_takes_no_more_work_than_either_solver(shape):
-    """Work is calls, and for "bcfw" the steps of a visit, which cost as much as one call or more."""
+    """Work is calls, and for "bcfw" the steps of a visit, which cost as much or more."""
     X, y = text(*shape, n_words=1000)
     with threadpool_limits(1):
         auto, other = (

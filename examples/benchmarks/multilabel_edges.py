@@ -98,15 +98,15 @@ def strongest(Y, n_edges):
 def dependence(Y):
     """Return how far labels depend on each other: what might tell where pairs pay, but does not.
 
-    Of all pairs the mutual information over the entropy of all labels, and for each label the number
-    of pairs that depend on each other beyond chance (G-test, Bonferroni, one in a hundred).
+    Of all pairs the mutual information over the entropy of all labels, and for each label how many
+    pairs depend on each other beyond chance (G-test, Bonferroni, one in a hundred).
     """
     n_rows, n_labels = Y.shape
     both = label_fractions(Y, np.ones(n_rows))
     found = mutual_information(both)[np.triu_indices(n_labels, 1)]
-    chances = np.stack([np.diag(both), 1.0 - np.diag(both)])
+    once = np.diag(both).clip(0.0, 1.0)
     least = chi2.isf(0.01 / len(found), 1) / (2.0 * n_rows)
-    return found.sum() / entr(chances).sum(), (found > least).sum() / n_labels
+    return found.sum() / (entr(once) + entr(1.0 - once)).sum(), (found > least).sum() / n_labels
 
 
 def choices(Y):

@@ -97,7 +97,7 @@ def test_planes_that_are_kept_are_those_of_the_dual_point(steps):
     np.testing.assert_allclose(v, regularizer.v, atol=1e-10)
 
 
-@pytest.mark.parametrize(("n", "lengths"), [(1, (250, 2000, 8000)), (8, (500, 1000, 2000))])
+@pytest.mark.parametrize(("n", "lengths"), [(1, (250, 2000, 8000)), (8, (500, 2000))])
 def test_calls_grow_little_with_the_length(n, lengths):
     """T times the tokens take at most T^1.2 the work: calls of the oracle times their length.
 
@@ -116,10 +116,9 @@ def test_calls_grow_little_with_the_length(n, lengths):
         assert calls[-1] * lengths[-1] <= ratio**1.2 * calls[k] * lengths[k]
 
 
-@pytest.mark.parametrize("shape", [(60, 250), (30, 500)])
-def test_auto_takes_no_more_work_than_either_solver(shape):
+def test_auto_takes_no_more_work_than_either_solver():
     """Work is calls, and for "bcfw" the steps of a visit, which cost as much or more."""
-    X, y = text(*shape, n_words=1000)
+    X, y = text(30, 150)
     with threadpool_limits(1):
         auto, other = (
             SequenceTagger(solver=solver, random_state=0).fit(X, y) for solver in ("auto", "bcfw")

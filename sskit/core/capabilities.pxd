@@ -64,7 +64,7 @@ cdef extern from *:
 
 
 cdef class StateBlocks:
-    """Blocks of problems whose labelling is one state, such as a class, or which of two rows is first.
+    """Blocks of problems whose labelling is one state: a class, or which of two rows is first.
 
     Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
     is a number times ||d||^2 where d sums to zero. So the dual variables of a block are a

@@ -84,8 +84,8 @@ cdef class PairStates(StateBlocks):
         As for `RankingStructure`.
     """
 
-    # half the squared norm of the difference of the rows of a set: positive if the first row has the
-    # higher grade, negative if the second; NaN: there is no pair. One number is waited for once
+    # half the squared norm of the difference of the rows of a set, negative if the second row has
+    # the higher grade; NaN: there is no pair. One number is waited for once
     cdef double[::1] half_square
 
     def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):

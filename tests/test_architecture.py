@@ -73,7 +73,7 @@ models/segments: core models oracles/segments
 models/tree: models models/graph
 models/calibration: models models/chain models/graph oracles/chain oracles/segments
 models/parts: models oracles/parts
-models/rankings: models oracles/rankings
+models/rankings: core models oracles/rankings
 models/label_sets: core inputs models oracles/graph oracles/label_sets
 solvers/oracle_calls: core parallel
 solvers/common: core solvers/oracle_calls

@@ -24,7 +24,7 @@ from sskit import SequenceTagger
 from sskit.solvers import BCFW, CuttingPlane
 
 LONGEST = 60.0
-# (number of sequences, tokens of each, labels, features of a token)
+# (sequences, tokens of each, labels, features of a token; and of how many words, else 5,000)
 SHAPES = {
     "book 2,000": (1, 2_000, 10, 10),
     "book 5,000": (1, 5_000, 10, 10),
@@ -34,13 +34,17 @@ SHAPES = {
     "20 chapters": (20, 1_000, 10, 10),
     "4 logs": (4, 5_000, 5, 3),
     "8 logs": (8, 2_500, 5, 3),
+    "30 logs": (30, 1_500, 5, 3, 500),
+    "100 logs": (100, 250, 5, 3, 500),
+    "500 logs": (500, 100, 5, 3, 500),
+    "100 weeks": (100, 200, 30, 3, 500),
     "80 labels": (100, 50, 80, 10),
     "300-token": (100, 300, 10, 10),
     "sentences": (2_000, 20, 10, 10),
 }
 
 
-def made_text(n, length, n_labels, n_features, seed=0, n_words=5_000):
+def made_text(n, length, n_labels, n_features, n_words=5_000, seed=0):
     """Return X and y: n sequences of so many tokens, sparse, with so many features a token."""
     rng = np.random.RandomState(seed)
     total = n * length
@@ -67,8 +71,8 @@ def made_text(n, length, n_labels, n_features, seed=0, n_words=5_000):
 def main(names):
     """Print a row for each shape."""
     for name in names or SHAPES:
-        n, length, n_labels, n_features = SHAPES[name]
-        X, y = made_text(n, length, n_labels, n_features)
+        n, length, n_labels = SHAPES[name][:3]
+        X, y = made_text(*SHAPES[name])
         cells = []
         for solver in ("auto", BCFW(max_time=LONGEST), CuttingPlane(max_time=LONGEST)):
             tagger = SequenceTagger(solver=solver, random_state=0)

@@ -57,8 +57,16 @@ cdef class PlaneStore:
     cdef Py_ssize_t plane_bytes(self, Py_ssize_t i, const int32_t* code) noexcept nogil
 
 
+# Far below every loss and score, but finite.
+cdef extern from *:
+    """
+    constexpr double SSKIT_NO_STATE = -1e300;
+    """
+    const double NO_STATE "SSKIT_NO_STATE"
+
+
 cdef class StateBlocks:
-    """Blocks of problems whose labelling is one state, as in multiclass classification.
+    """Blocks of problems whose labelling is one state: a class, or which of two rows is first.
 
     Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
     is a number times ||d||^2 where d sums to zero. So the dual variables of a block are a
@@ -74,5 +82,5 @@ cdef class StateBlocks:
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil
     # ||B_i d||^2 of a d with ||d||^2 = 1
     cdef double curvature(self, Py_ssize_t i) noexcept nogil
-    # out[k] = L_i(k), n_states numbers
+    # out[k] = L_i(k), n_states numbers; of states that this block does not have `NO_STATE`
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil

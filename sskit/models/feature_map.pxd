@@ -22,7 +22,8 @@ cdef class FeatureMap:
     """The operator B_i of a linear model: phi(x_i, y) = B_i m_i(y).
 
     The statistics of block i, and its potentials theta = B_i^T w, have up to four parts. A row of
-    c columns is padded to a multiple of the vector length; an edge of one column is not padded.
+    c columns is padded to a multiple of the vector length; an edge of one column is not padded, nor
+    is a node if the map is packed.
 
         head    a table of weights without features: transitions, lengths
         tail    another such table, from `tail_base` on, after the head: triples of labels, pairs
@@ -48,7 +49,8 @@ cdef class FeatureMap:
     cdef bint is_plain                       # have nodes no masks, functions and edges?
     cdef bint has_functions                  # is `space` one of kernels?
     cdef bint has_rest                       # are there other parts than nodes?
-    cdef readonly bint is_single             # has every block one row, its own?
+    cdef readonly Py_ssize_t each            # rows of every block, or 0: they differ
+    cdef readonly bint is_single             # is that one?
     cdef Rows rows
     cdef const int64_t[::1] nodes            # (n_blocks + 1,) where the rows of a block begin
     cdef readonly Py_ssize_t n_columns, stride, node_base
@@ -85,10 +87,10 @@ cdef class FeatureMap:
 
     cdef int make_room(self) except -1
     cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
-        return 1 if self.is_single else self.nodes[i + 1] - self.nodes[i]
+        return self.each or self.nodes[i + 1] - self.nodes[i]
     cdef inline Py_ssize_t first_row(self, Py_ssize_t i) noexcept nogil:
         # `nodes` is not read where it is not needed: that would wait for memory
-        return i if self.is_single else self.nodes[i]
+        return i * self.each if self.each else self.nodes[i]
     cdef inline NodePlaces node_places(self, Py_ssize_t i) noexcept nogil:
         return NodePlaces(self.node_base, self.edge_base(i), self.stride, self.per_stride)
     # the row of a statistic of the nodes, counted from the first one: a product in place of a

@@ -131,20 +131,24 @@ cdef class FeatureMap:
         Whether the tail is one of `triple_table`, for blocks of three rows or more.
     space : FeatureSpace, default=None
         Functions that add to the scores of the nodes.
+    packed : bool, default=False
+        Whether nodes of a single column are not padded, for blocks without Gram matrices.
     """
 
     def __cinit__(self, FeatureRows features, offsets, Py_ssize_t n_columns, *, head=(0, 0),
                   mask=None, first_mask=None, last_mask=None, FeatureRows edges=None,
-                  edge_offsets=None, edge_columns=None, tail=(0, 0), triples=False, space=None):
+                  edge_offsets=None, edge_columns=None, tail=(0, 0), triples=False, space=None,
+                  bint packed=False):
         cdef Py_ssize_t i, most = 1, n_edge_weights = 0  # a place to point at, also without nodes
-        cdef bint single = True
+        cdef bint even = True
         self.parts = dict(
             features=features, offsets=offsets, n_columns=n_columns, head=head, mask=mask,
             first_mask=first_mask, last_mask=last_mask, edges=edges, edge_offsets=edge_offsets,
             edge_columns=edge_columns, tail=tail, triples=triples, space=space,
+            packed=packed,
         )
         self.features, self.nodes, self.n_blocks = features, offsets, len(offsets) - 1
-        self.n_columns, self.stride = n_columns, padded(n_columns)
+        self.n_columns, self.stride = n_columns, 1 if packed else padded(n_columns)
         self.per_stride = 1.0 / self.stride if self.stride else 0.0
         self.head_rows, self.head_columns = head
         self.tail_rows, self.tail_columns = tail
@@ -174,10 +178,11 @@ cdef class FeatureMap:
                 self.edge_stride = 1 if edge_columns == 1 else padded(edge_columns)
             n_edge_weights = edges.n_features * self.edge_columns
         for i in range(self.n_blocks):
-            single = single and self.count(i) == 1
+            even = even and self.nodes[i + 1] == (i + 1) * self.nodes[1]
             self.longest = max(self.longest, self.count(i))
             most = max(most, self.count(i) * self.stride + self.n_edges(i) * self.edge_stride)
-        self.is_single = single
+        self.each = self.nodes[1] if even and self.n_blocks else 0
+        self.is_single = self.each == 1 or not self.n_blocks
         self.max_statistics = self.node_base + most
         self.tail_weights = self.edge_weights + n_edge_weights
         self.has_rest = self.node_base > 0 or self.has_edges
@@ -261,7 +266,7 @@ cdef class FeatureMap:
         cdef Py_ssize_t count = self.count(i)
         if self.is_single and not self.has_functions:
             return 1
-        if count * self.stride > DENSE_ENTRIES * delta.n:
+        if self.stride == 1 or count * self.stride > DENSE_ENTRIES * delta.n:
             return rows_of_entries(
                 &delta.index[0], delta.n, &delta.value[0], self.node_places(i), count,
                 &self.marks[0], &self.active[0]
@@ -574,7 +579,7 @@ cdef class FeatureMap:
         return total
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        self.features.prefetch(self.nodes[i], self.count(i))
+        self.features.prefetch(self.first_row(i), self.count(i))
         if self.has_edges:
             self.edge_features.prefetch(self.edges[i], self.n_edges(i))
         if not self.is_single and self.grams.has(i):

@@ -202,13 +202,14 @@ cdef class StructuredProblem(Problem):
     cdef readonly Structure structure
     cdef readonly NodeLoss loss
     cdef const int64_t[::1] offsets          # of the structure
-    cdef bint is_single                      # has every block one label? Then they are its number
+    cdef Py_ssize_t each                     # labels of every block, or 0: they differ
 
     cdef inline Block block(self, Py_ssize_t i, const double* theta) noexcept nogil:
         cdef Block b
         b.i, b.theta = i, theta
-        b.first, b.n = i, 1
-        if not self.is_single:
+        # what is not read is not waited for
+        b.first, b.n = i * self.each, self.each
+        if not self.each:
             b.first = self.offsets[i]
             b.n = self.offsets[i + 1] - b.first
         return b

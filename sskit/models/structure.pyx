@@ -357,7 +357,7 @@ cdef class StructuredProblem(Problem):
     def __cinit__(self, FeatureMap map, Structure structure, NodeLoss loss, block_weight, *more):
         self.map, self.structure, self.loss = map, structure, loss
         self.offsets = structure.offsets(map)
-        self.is_single = map.is_single and not structure.n_labels
+        self.each = structure.n_labels or map.each
         self.block_weight, self.space = block_weight, map.space
         self.n_blocks, self.n_weights = map.n_blocks, map.n_weights
         self.max_statistics = map.max_statistics

@@ -251,7 +251,7 @@ def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaus
 class RankingToy(Toy):
     def assemble(self, q, i):
         rows, _ = self.X[i]
-        return rows.T @ q[::8][: len(rows)]
+        return rows.T @ q[: len(rows)]
 
 
 def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 3, 5)):

@@ -101,7 +101,7 @@ ALIASES = {
 # how many weights, or how many for each label of the data: the sums of more take longer than all
 # oracles.
 FEW_PAIRS = 5
-FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8)
+FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}

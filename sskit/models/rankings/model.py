@@ -47,7 +47,7 @@ class RankingModel:
         """
         offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         grades = numbers_of_grades(offsets, grades)
-        feature_map = FeatureMap(FeatureRows(X), offsets, 1)
+        feature_map = FeatureMap(FeatureRows(X), offsets, 1, packed=True)
         # few passes would not pay for Gram matrices
         feature_map.prepare(NO_GRAMS)
         structure = RankingStructure(feature_map, grades)

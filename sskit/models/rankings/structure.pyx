@@ -1,8 +1,13 @@
 """Rankings of sets of rows, scored by pairs."""
 
+import numpy as np
+
+from libc.math cimport copysign, fabs, isnan, signbit
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
+from sskit.core.capabilities cimport NO_STATE, StateBlocks
+from sskit.core.direction cimport Direction
 from sskit.models.feature_map cimport FeatureMap
 from sskit.models.structure cimport Block, NodeLoss, Structure
 from sskit.oracles.rankings.swapped_pairs cimport SwappedPairs
@@ -30,6 +35,7 @@ cdef class RankingStructure(Structure):
     cdef const int32_t[::1] grades
     cdef SwappedPairs pairs
     cdef double fraction                        # of the pairs in the wrong order, from `best`
+    cdef StateBlocks states                     # of pairs, once they have been asked for
 
     def __cinit__(self, FeatureMap map, grades):
         self.map, self.grades, self.costly = map, grades, map.longest > FEW_ROWS
@@ -59,3 +65,52 @@ cdef class RankingStructure(Structure):
         double* value
     ) except -1 nogil:
         return self.pairs.coefficients(b.n, truth, code, self.map.stride, index, value)
+
+    def state_blocks(self, problem):
+        """Return which row of a pair is first, as its state; None if a set has more rows."""
+        if self.states is None and self.map.longest <= 2:
+            self.states = PairStates(self.map, self.grades)
+        return self.states
+
+
+cdef class PairStates(StateBlocks):
+    """Sets of at most two rows: the state is the number of the row that is first.
+
+    Parameters
+    ----------
+    map : FeatureMap
+        Of one column, prepared.
+    grades : ndarray of shape (n_rows,), int32
+        As for `RankingStructure`.
+    """
+
+    # half the squared norm of the difference of the rows of a set, negative if the second row has
+    # the higher grade; NaN: there is no pair. One number is waited for once
+    cdef double[::1] half_square
+
+    def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):
+        cdef Py_ssize_t i, t
+        cdef Direction difference = Direction(map.max_statistics)
+        cdef int32_t[2] rows = [0, 1]
+        cdef double[2] signs = [1.0, -1.0]
+        self.n_states, self.half_square = 2, np.full(map.n_blocks, np.nan)
+        with nogil:
+            for i in range(map.n_blocks):
+                t = map.first_row(i)
+                if map.count(i) == 2 and grades[t] != grades[t + 1]:
+                    difference.add(rows, signs, 2, 1.0)
+                    self.half_square[i] = copysign(
+                        0.5 * map.sqnorm(i, difference), grades[t] - grades[t + 1]
+                    )
+                    difference.clear()
+
+    cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
+        return signbit(self.half_square[i]) != 0 and not isnan(self.half_square[i])
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return fabs(self.half_square[i])
+
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef Py_ssize_t truth = self.truth(i)
+        out[truth] = 0.0
+        out[1 - truth] = NO_STATE if isnan(self.half_square[i]) else 1.0

@@ -114,9 +114,9 @@ class BCFW(BlockCoordinate):
         its worst plane to the best ("pairwise"), or the steeper of "fw" and a step away from the
         worst plane ("away"). The last two store planes, and reach small gaps for which plain steps
         are slow. "projection" finds the best combination of all planes at once and stores none; it
-        needs a problem whose labellings are one label each, without components, under margin
-        rescaling. "auto" is "projection" for such problems of up to 32 labels, unless options need
-        stored planes, else "pairwise".
+        needs a problem whose labellings are one label each, without components, or rankings of
+        pairs of rows, under margin rescaling. "auto" is "projection" for such problems of up to 32
+        labels, unless options need stored planes, else "pairwise".
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the blocks: a new random permutation in every pass, independent uniform draws,
         draws in proportion to the last known block gaps, or always the block with the largest one.

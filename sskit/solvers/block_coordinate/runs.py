@@ -200,7 +200,7 @@ class BlockCoordinateRun(DualRun):
             How many visits it has: blocks have been drawn.
         """
         self.stored = stored
-        if self.keep is None:
+        if self.keep is None and not stored:
             self.dual.merge_all()
         for update in self.updates:
             update.begin_pass(stored)

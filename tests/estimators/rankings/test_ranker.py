@@ -254,3 +254,54 @@ def test_bad_data():
         model.coef_ = value
         with pytest.raises(ValueError, match="coef_|overflows"):
             model.predict(X)
+
+
+def pairs(n=60, noise=0.5, seed=0):
+    """Rows a and b of pairs, whether a is before b; the same as rows, grades and groups."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n, 3))
+    first = (a - b) @ [1.0, 0.5, 0.0] + noise * rng.logistic(size=n) > 0
+    X, y = np.stack([a, b], axis=1).reshape(-1, 3), np.stack([first, ~first], axis=1).ravel()
+    return (a, b, first), (X, y, np.repeat(np.arange(n), 2))
+
+
+def test_pairs_take_the_visits_of_rows():
+    """Groups of two rows are the rows of their differences, solved by the same calls."""
+    (a, b, first), grouped = pairs(500)
+    for X in (grouped[0], sp.csr_array(grouped[0])):
+        model = RankingSVM(0.003, random_state=0).fit(X, *grouped[1:])
+        # two classes have weights w and -w, of twice the squared norm for half the score
+        rows = StructSVMClassifier(0.006, fit_intercept=False, standardize=False, random_state=0)
+        scaled = (a - b) / model.feature_scale_
+        rows.fit(sp.csr_array(scaled) if sp.issparse(X) else scaled, first)
+        assert model.solver_.steps == "projection" and model.certified_
+        assert model.n_oracle_calls_ == rows.n_oracle_calls_
+        assert model.primal_objective_ == pytest.approx(rows.primal_objective_, rel=1e-9)
+        np.testing.assert_allclose(model.coef_ * model.feature_scale_, rows.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pairs_have_the_optimum_of_other_steps(n_jobs):
+    """Also with groups that have no pair, rows that are equal, and weights of groups."""
+    _, (X, y, groups) = pairs()
+    X[2:4] = X[3]
+    y, groups = np.append(y, [True, False, False]), np.append(groups, [60, 61, 61])
+    X = np.concatenate([X, np.random.default_rng(1).normal(size=(3, 3))])
+    weight = np.linspace(0.0, 2.0, 62)[groups]
+    given = {"lam": 0.01, "tol": 1e-6, "random_state": 0, "max_iter": 5_000, "n_jobs": n_jobs}
+    model, other = (
+        RankingSVM(steps=steps, **given).fit(X, y, groups, weight) for steps in ("auto", "pairwise")
+    )
+    assert (model.solver_.steps, other.solver_.steps) == ("projection", "pairwise")
+    assert model.primal_objective_ - other.dual_objective_ <= 1e-5
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-2)
+
+
+def test_pairs_go_on_with_larger_groups():
+    _, (X, y, groups) = pairs()
+    model = RankingSVM(0.01, tol=1e-4, warm_start=True, random_state=0).fit(X, y, groups)
+    more = RankingSVM(0.01, tol=1e-4, random_state=0)
+    rows = np.random.default_rng(1).normal(size=(4, 3))
+    data = np.concatenate([X, rows]), np.append(y, [1, 0, 1, 0]), np.append(groups, [60] * 4)
+    assert model.fit(*data).solver_.steps == "pairwise"
+    assert model.primal_objective_ - more.fit(*data).dual_objective_ <= 2e-4

@@ -1,5 +1,6 @@
 """Steps to the best mix of a block, against quadratic programs and against pairwise steps."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from helpers.laws import check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, bind_rows
+from helpers.toys import TOYS, bind_rows, ranking_toy
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sskit_probes.core_probe import DualProbe
@@ -20,6 +21,8 @@ from sskit.solvers.block_coordinate.updates import ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
 
 PROJECTION = BCFW(steps="projection")
+# with sets of one row, which have no pair
+PAIRS = functools.partial(ranking_toy, sizes=(2, 1, 2))
 X, Y = make_classification(
     90, 6, n_informative=5, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0
 )
@@ -43,7 +46,7 @@ SOLVERS = {
 
 @every_pair(
     solver=SOLVERS,
-    name=["multiclass", "components"],
+    name=["multiclass", "components", "pairs"],
     form=["dense", "csr"],
     weighted=[False, True],
     bounded=[False, True],
@@ -53,7 +56,7 @@ def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
     solver, name, form, weighted, bounded, n_jobs
 ):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
-    toy = TOYS[name](41, n=12, form=form, weights=weights)
+    toy = (TOYS | {"pairs": PAIRS})[name](41, n=12, form=form, weights=weights)
     box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
     solution, again = (
         solve_toy(SOLVERS[solver], toy, 0.1, box, tol=1e-5, max_iter=5_000, n_jobs=n_jobs)
@@ -81,8 +84,9 @@ def test_a_visit_solves_its_block():
 
 
 @pytest.mark.parametrize("bounded", [False, True])
-def test_the_dual_never_falls(bounded):
-    toy = TOYS["multiclass"](43, n=15)
+@pytest.mark.parametrize("make", [TOYS["multiclass"], PAIRS])
+def test_the_dual_never_falls(make, bounded):
+    toy = make(43, n=15)
     box = (np.full(toy.pairs.d, -0.2), np.full(toy.pairs.d, 0.2)) if bounded else None
     run = start_run(BCFW(steps="projection", averaging=False), toy, 0.05, box)
 

@@ -165,6 +165,9 @@ def find_faults(pages, wrong, folder, others=OTHERS):
     for checker, run in CHECKERS.items():
         rejected = set()
         for name, line, message in run(code, site):
+            if name not in copied:  # a stub of the package
+                faults.append(f"{name}:{line}: {checker}: {message}")
+                continue
             page, lines = copied[name]
             place = f"{os.path.relpath(page, ROOT)}:{lines[min(line, len(lines)) - 1]}"
             if page == wrong:

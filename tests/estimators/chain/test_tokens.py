@@ -22,6 +22,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.datasets import load_conll, save_conll
+from sskit.inputs import ragged
 from sskit.metrics import spans
 from sskit.preprocessing import TokenTransformer, TokenVectorizer
 
@@ -280,3 +281,19 @@ def test_blank_words_and_signs_in_attributes_are_like_all_others(tmp_path):
     assert [token["w"] for token in X[0]] == words
     save_conll(path, [tags[: len(words)]], source=source)
     assert load_conll(path, columns=["w", "tag"]) == (X, [tags[: len(words)]])
+
+
+def test_rows_that_a_fit_has_made_are_not_validated_again(monkeypatch):
+    X, y = [[{"w": "a"}, {"w": "b"}], [{"w": "b"}]], [["A", "B"], ["B"]]
+    expected = SequenceTagger(random_state=0).fit(X, y)
+
+    def refuse(*args):
+        raise AssertionError("rows are validated")
+
+    monkeypatch.setattr(ragged, "as_matrix", refuse)
+    monkeypatch.setattr(ragged, "check_finite", refuse)
+    fitted = SequenceTagger(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(fitted.coef_, expected.coef_)
+    SegmentTagger(random_state=0).fit(X, [["O", "B-x"], ["O"]])
+    with pytest.raises(ValueError, match=r"^X\[1\] is empty: a sequence needs one row or more"):
+        SegmentTagger().fit([*X[:1], []], [["O", "B-x"], []])

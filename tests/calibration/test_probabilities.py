@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from sskit import CalibratedTagger, SequenceTagger, TreeTagger
-from sskit.calibration import possible_labels, scores_of
+from sskit.calibration.answers import possible_labels, scores_of
 from sskit.metrics import spans
 from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
 from sskit.models.calibration.scores import Calibration

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from helpers.pairwise import every_pair
 
 from sskit import CalibratedTagger, EarlyStopping, SegmentTagger, SequenceTagger
-from sskit.calibration import scores_of
+from sskit.calibration.answers import scores_of
 from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.segments import SegmentTarget
 

@@ -17,28 +17,21 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from sskit._inside import unwrap
 from sskit._numbers import check_k
 from sskit._parameters import parameter, parameters
-from sskit._tag_schemes import SCHEMES, find_spans, parse_tags
+from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
+from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.meta import MetaEstimator
-from sskit.estimators.base.tagging import states_of_labels
-from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.combinations import check_combinations
-from sskit.estimators.reading.columns import as_fitted
-from sskit.estimators.reading.known import check_known
-from sskit.estimators.segments import SegmentTagger, segments_of
+from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
-from sskit.inputs.chains.segments import check_segmentations
-from sskit.inputs.ragged import split, stack_labels
-from sskit.inputs.ragged_array import locate, make_offsets, object_array
-from sskit.inputs.trees import check_trees
+from sskit.inputs.ragged import split
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.metrics import token_accuracy_score
-from sskit.models.calibration.likelihood import METHODS, Target, fit_calibration
-from sskit.models.calibration.scores import Calibration, Scores, find_steps
-from sskit.models.calibration.segments import SegmentScores, SegmentTarget
+from sskit.models.calibration.likelihood import METHODS, fit_calibration
+from sskit.models.calibration.scores import Calibration
 
 if TYPE_CHECKING:
     from sskit.inputs.token_vectorizer import TokenVectorizer
@@ -207,7 +200,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         if len(kinds) > 1:
             raise ValueError("the training parts of the splits have different kinds of edges")
         method = self.method
-        if method == "matrix" and isinstance(inner_tagger(model), SegmentTagger):
+        if method == "matrix" and not class_of_answers(inner_tagger(model)).has_matrix:
             method = "temperature"
         calibration, value = fit_calibration(method, parts, len(classes), kinds.pop())
         fitted = {
@@ -237,46 +230,30 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         return model.fit(X, y, **options)
 
     def _held_out(self, model, X, y, weight, classes):
-        """Return the `Target` of data that a model has not seen."""
-        scores, n = scores_of(model, X, classes), _num_samples(X)
-        weight = np.ones(n) if weight is None else weight
-        if isinstance(scores, SegmentScores):
-            codes, able = inner_tagger(model)._codes(y, scores.offsets)
-            return SegmentTarget(scores, codes, np.where(able, weight, 0.0))
-        possible = possible_labels(y, scores, classes, inner_tagger(model).ignore_label)
-        # what this model cannot predict does not count
-        possible[~possible[:, scores.owner].any(axis=1)] = True
-        return Target(scores, possible, weight)
+        """Return the target of data that a model has not seen."""
+        weight = np.ones(_num_samples(X)) if weight is None else weight
+        return answers_of(model, X, classes).target(y, weight)
 
     def _check_risk(self, tagger):
         """Raise ValueError unless the labels of the least risk of a tagger can be found."""
-        of_segments = isinstance(tagger, SegmentTagger)
-        if self.risk == ("tokens" if of_segments else "segments"):
-            raise ValueError(
-                f"risk={self.risk!r} is not for a {type(tagger).__name__}: "
-                + ("labels of tokens are no segments; use 'segments'" if of_segments else
-                   "its labels are those of tokens; use 'tokens', or a SegmentTagger")
-            )  # fmt: skip
+        class_of_answers(tagger).check_risk(tagger, self.risk)
         if self.risk == "labelling":
             states = {"states": "hidden states"} if hasattr(tagger, "n_states_") else {}
             check_combinations(tagger, labelling="risk='labelling'", **states)
 
     def _infer(self, X, known=None):
-        """Return the `Scores` of data, the calibration, what is possible, log Z and marginals."""
+        """Return the `TokenAnswers` or `SegmentAnswers` of data, with their probabilities."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
-        scores = scores_of(self.estimator_, X, self.classes_)
-        calibration, possible = Calibration(**self.calibration_), None
-        if known is not None:
-            possible = check_known(known, np.diff(scores.offsets), self.classes_)
-        log_z, marginals, _ = scores.infer(calibration, possible, n_jobs=self.n_jobs)
-        impossible = np.flatnonzero(~(log_z > -np.inf))
-        if len(impossible):
-            if possible is None:
-                raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
-            raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
-        return scores, calibration, possible, log_z, marginals
+        answers = answers_of(self.estimator_, X, self.classes_)
+        answers.infer(Calibration(**self.calibration_), known, self.n_jobs)
+        return answers
+
+    def _best(self, answers):
+        """Return the labellings of the least risk."""
+        self._check_risk(answers.tagger)
+        return answers.best(self.risk)
 
     def predict_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the probability of each label at each token.
@@ -299,8 +276,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         ValueError
             If X or known is wrong, or no labelling of a sequence agrees with the known labels.
         """
-        scores, *_, marginals = self._infer(X, known)
-        return split(scores.by_label(marginals), scores.offsets)
+        answers = self._infer(X, known)
+        return split(answers.by_label(), answers.offsets)
 
     def predict_log_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the logarithm of the probability of each label at each token.
@@ -334,28 +311,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (T_i,) of labels.
+            Each item is an ndarray of shape (T_i,) of labels, or what a SegmentTagger returns.
         """
-        scores, calibration, possible, _, marginals = self._infer(X, known)
-        tagger = inner_tagger(self.estimator_)
-        self._check_risk(tagger)
-        if isinstance(scores, SegmentScores):
-            codes = self._segmentations(scores, calibration, possible)
-            return tagger._answers(codes, scores.offsets)
-        if self.risk == "tokens":
-            labels = scores.by_label(marginals).argmax(axis=1)
-        else:
-            if self.risk is None:
-                calibration = Calibration.scaled(1.0, len(self.classes_), len(scores.tables))
-            labels = scores.owner[scores.decoder(calibration, possible, self.n_jobs).best()]
-        return split(self.classes_[labels], scores.offsets)
-
-    def _segmentations(self, scores, calibration, possible):
-        """Return the segmentations of the least risk, as labellings."""
-        if self.risk != "segments":  # one factor of all scores changes no best one
-            return scores.decoder(calibration, possible, self.n_jobs).best()
-        outside = inner_tagger(self.estimator_).outside_
-        return scores.least_risk(calibration, possible, outside)
+        answers = self._infer(X, known)
+        return answers.labels(self._best(answers))
 
     def confidence(self, X: Samples, y: Samples) -> np.ndarray:
         """Return the probability of labellings, or of their known parts.
@@ -373,14 +332,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         p : ndarray of shape (n_samples,)
             The probability of all labellings that agree with it.
         """
-        scores, calibration, _, log_z, _ = self._infer(X)
-        if isinstance(scores, SegmentScores):
-            codes, able = inner_tagger(self.estimator_)._codes(y, scores.offsets)
-            found = np.minimum(scores.code_scores(calibration, codes) - log_z, 0.0)
-            return np.where(able, np.exp(found), 0.0)
-        possible = check_known(y, np.diff(scores.offsets), self.classes_, "y")
-        agreeing, *_ = scores.infer(calibration, possible, marginals=False, n_jobs=self.n_jobs)
-        return np.exp(np.minimum(agreeing - log_z, 0.0))
+        return np.exp(np.minimum(self._infer(X).log_probability(y), 0.0))
 
     def span_confidence(
         self, X: Samples, y: Samples | None = None, known: Samples | None = None
@@ -402,59 +354,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is a list of tuples (type, first token, one after the last, probability
             that exactly this span occurs), in reading order.
         """
-        scores, calibration, possible, *_ = self._infer(X, known)
-        if isinstance(scores, SegmentScores):
-            return self._segment_confidence(scores, calibration, possible, y)
-        if scores.forest is not None:
-            raise ValueError("spans are those of sequences: trees have none")
-        y, offsets = self.predict(X, known) if y is None else y, scores.offsets
-        scheme = self._scheme()
-
-        def name_of(t):
-            return "y[{}][{}]".format(*locate(offsets, t))
-
-        owner = scores.owner
-        prefix, kind, own = parse_tags(self.classes_, scheme, lambda k: f"classes_[{k}]")
-        # the rules of conlleval, as `sskit.metrics.spans` has them
-        opens, goes_on = np.isin(prefix, (1, 2))[owner], np.isin(prefix, (2, 3))[owner]
-        states = {name: np.flatnonzero(kind[owner] == k) for k, name in enumerate(own)}
-        prefix, kind, names = parse_tags(stack_labels(y, np.diff(offsets)), scheme, name_of)
-        start, stop, kind = find_spans(prefix, kind, offsets)
-        first = np.searchsorted(start, offsets)
-        potentials, out = scores.arrays(calibration, possible), [[] for _ in offsets[1:]]
-        for i in np.flatnonzero(np.diff(first)).tolist():
-            inferred, steps = scores.neighbours(calibration, potentials, i), {}
-            for j in range(first[i], first[i + 1]):
-                name, a, b = names[kind[j]], int(start[j] - offsets[i]), int(stop[j] - offsets[i])
-                if name not in steps:
-                    own = states.get(name, np.empty(0, dtype=np.intp))  # other kinds have none
-                    inside = opens[own][:, None] & goes_on[own]
-                    steps[name] = find_steps(*inferred, own, inside)
-                out[i].append((name, a, b, min(steps[name].probability(a, b), 1.0)))
-        return object_array(out)
-
-    def _segment_confidence(self, scores, calibration, possible, y):
-        """Return the segments of y, or of `predict`, with the probability of each."""
-        tagger, offsets = inner_tagger(self.estimator_), scores.offsets
+        answers = self._infer(X, known)
         if y is None:
-            codes = self._segmentations(scores, calibration, possible)
-            spans = tagger._segments(codes, offsets)
-        else:
-            true = check_segmentations(y, np.diff(offsets), tagger.scheme, tagger.outside)
-            labels = true.classes.tolist()
-            outside = labels.index(tagger.outside) if tagger.outside in labels else -1
-            spans = segments_of(true.codes, offsets, labels, outside)
-        place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
-        out = []
-        for some, fractions in zip(spans, scores.fractions(calibration, possible), strict=True):
-            found = []
-            for start, stop, label in some:
-                k, d = place.get(label, -1), stop - start - 1
-                can = k >= 0 and d < fractions.shape[1]
-                p = min(float(fractions[start, d, k]), 1.0) if can else 0.0
-                found.append((label, start, stop, p))
-            out.append(found)
-        return object_array(out)
+            y = answers.labels(self._best(answers))
+        return answers.spans(y, self.scheme)
 
     def sample(
         self,
@@ -482,19 +385,12 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is an ndarray of shape (n_samples, T_i) of labels.
         """
         check_k(n_samples, "n_samples")
-        scores, calibration, possible, *_ = self._infer(X, known)
-        uniform = check_random_state(random_state).uniform(size=(n_samples, scores.offsets[-1]))
-        states = scores.decoder(calibration, possible, self.n_jobs).sample(uniform)
-        if isinstance(scores, SegmentScores):
-            several = inner_tagger(self.estimator_)._several
-            return object_array(
-                [several(codes) for codes in np.split(states, scores.offsets[1:-1], axis=1)]
-            )
-        columns = np.split(self.classes_[scores.owner[states]], scores.offsets[1:-1], axis=1)
-        return object_array([np.ascontiguousarray(some) for some in columns])
+        answers = self._infer(X, known)
+        uniform = check_random_state(random_state).uniform(size=(n_samples, answers.offsets[-1]))
+        return answers.sample(uniform)
 
     def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
-        """Return the token accuracy of `predict`: the fraction of tokens with the right label.
+        """Return the token accuracy of `predict`, or of segments their F1 score.
 
         Parameters
         ----------
@@ -511,22 +407,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        tagger = inner_tagger(self.estimator_) if hasattr(self, "estimator_") else None
-        if isinstance(tagger, SegmentTagger):
-            scores, calibration, possible, *_ = self._infer(X)
-            self._check_risk(tagger)
-            codes = self._segmentations(scores, calibration, possible)
-            return tagger._f1(y, codes, scores.offsets, sample_weight)
-        predicted = self.predict(X)
-        ignored = inner_tagger(self.estimator_).ignore_label
-        return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
-
-    def _scheme(self):
-        """Return the scheme of the labels of spans."""
-        if self.scheme is not None:
-            return self.scheme
-        rules = getattr(inner_tagger(self.estimator_), "allowed_transitions", None)
-        return rules if isinstance(rules, str) else "bio"
+        answers = self._infer(X)
+        return answers.score(y, self._best(answers), sample_weight)
 
 
 CalibratedTagger.__module__ = "sskit"  # which exports it
@@ -574,89 +456,8 @@ def check_likelihood(tagger):
         )
 
 
-def inner_tagger(estimator):
-    """Return the tagger that an estimator is, or ends in."""
-    *_, (tagger, _) = unwrap(estimator)
-    return tagger
-
-
 def fitted_classes(estimator):
     """Return the labels of the fitted tagger that an estimator ends in."""
     tagger = inner_tagger(estimator)
     check_is_fitted(tagger, "classes_")
     return tagger.classes_
-
-
-def scores_of(estimator, X, classes):
-    """Return the scores of a fitted estimator among labels, of which it may lack some.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted; a tagger, or what ends in one.
-    X : object
-        What it takes.
-    classes : ndarray of shape (K,)
-        Labels, sorted.
-
-    Returns
-    -------
-    scores : Scores
-    """
-    *_, (tagger, X) = unwrap(estimator, X)
-    if isinstance(tagger, SegmentTagger):
-        stacked, lengths, *bound = tagger._fitted_data(X)
-        owner = np.searchsorted(classes, tagger.classes_)
-        return SegmentScores(
-            bound[0], stacked, make_offsets(lengths), *bound[1:], owner, len(classes)
-        )
-    X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
-    decoder, offsets = tagger._decoder(X)
-    offsets = np.asarray(offsets, dtype=np.int64)
-    place = np.searchsorted(classes, tagger.classes_)
-    states = states_of_labels(tagger)
-    owner = place if states is None else np.repeat(place, states)
-    labels = {"owner": owner, "n_labels": len(classes)}
-    if isinstance(tagger, TreeTagger):
-        # the decoder has checked them
-        trees = check_trees(X, n_features=tagger.n_features_in_)
-        codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
-        if codes is None:
-            codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
-        nodes = getattr(decoder, "inner", decoder).node_scores()
-        ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
-        edges = np.asarray(trees.edge_offsets, dtype=np.int64)
-        forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
-        zeros = np.zeros((2, len(owner)))
-        return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
-    nodes, transitions, start, end, edges = score_tables(tagger, X)
-    if edges is not None:
-        edges = edges, np.asarray(tagger.edge_coef_, dtype=np.float64)
-    triples = getattr(tagger, "triples_", None)
-    further = {"edge_scores": edges, "triples": triples, **labels}
-    return Scores(nodes, offsets, transitions[None], start, end, **further)
-
-
-def possible_labels(y, scores, classes, ignored, name="y"):
-    """Return which labels true labels may be, where some are not known.
-
-    Parameters
-    ----------
-    y : sequence of n sequences (T_i,)
-        Labels; None, what is ignored and labels that no model knows count as not known, sets of
-        labels as one of them.
-    scores : Scores
-        Of the same sequences.
-    classes : ndarray of shape (K,)
-        Labels, sorted.
-    ignored : object
-        The label that stands for one that is not known; None if there is none.
-    name : str
-        What error messages call y.
-
-    Returns
-    -------
-    possible : ndarray of shape (N, K), bool
-    """
-    allowed = check_known(list(y), np.diff(scores.offsets), classes, name, ignored, lenient=True)
-    return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

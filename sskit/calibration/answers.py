@@ -1,0 +1,313 @@
+"""What a calibrated tagger answers about sequences or trees, of tokens and of segments."""
+
+import numpy as np
+
+from sskit._inside import unwrap
+from sskit._tag_schemes import find_spans, parse_tags
+from sskit.estimators.base.tagging import states_of_labels
+from sskit.estimators.chain.decoding import score_tables
+from sskit.estimators.reading.columns import as_fitted
+from sskit.estimators.reading.known import check_known
+from sskit.estimators.segments import SegmentTagger, segments_of
+from sskit.estimators.tree import TreeTagger
+from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.ragged import split, stack_labels
+from sskit.inputs.ragged_array import locate, make_offsets, object_array
+from sskit.inputs.trees import check_trees
+from sskit.metrics import token_accuracy_score
+from sskit.models.calibration.likelihood import Target
+from sskit.models.calibration.scores import Calibration, Scores, find_steps
+from sskit.models.calibration.segments import SegmentScores, SegmentTarget
+
+
+class Answers:
+    """Base: scores of sequences or trees, and their probabilities once they are inferred.
+
+    Parameters
+    ----------
+    tagger : estimator
+        The fitted tagger.
+    scores : Scores or SegmentScores
+        What it gives.
+    classes : ndarray of shape (K,)
+        All labels, sorted.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n + 1,)
+        Where sequences or trees begin.
+    calibration : Calibration
+        What becomes of the scores.
+    possible : ndarray of shape (N, K), bool, or None
+        Labels that are possible at each token; None means all.
+    log_z : ndarray of shape (n,)
+        Logarithms of the sums over all labellings.
+    marginals : ndarray of shape (N, S)
+        Probabilities of the states of tokens.
+    """
+
+    def __init__(self, tagger, scores, classes):
+        self.tagger, self.scores, self.classes = tagger, scores, classes
+        self.offsets = scores.offsets
+
+    @classmethod
+    def check_risk(cls, tagger, risk):
+        """Raise ValueError if a risk is not one of such answers."""
+        if risk == cls.foreign_risk:
+            raise ValueError(f"risk={risk!r} is not for a {type(tagger).__name__}: {cls.advice}")
+
+    def infer(self, calibration, known, n_jobs):
+        """Find probabilities, given known labels as users give them, or None."""
+        scores, self.calibration, self.n_jobs = self.scores, calibration, n_jobs
+        self.possible = None
+        if known is not None:
+            self.possible = check_known(known, np.diff(self.offsets), self.classes)
+        found = scores.infer(calibration, self.possible, n_jobs=n_jobs)
+        self.log_z, self.marginals, _ = found
+        impossible = np.flatnonzero(~(self.log_z > -np.inf))
+        if len(impossible):
+            if self.possible is None:
+                raise ValueError(f"X[{impossible[0]}] has no labelling that the model allows")
+            raise ValueError(f"known[{impossible[0]}] leaves no labelling that the model allows")
+
+    def decoder(self, calibration=None):
+        """Return the request for labellings, calibrated as inferred or otherwise."""
+        calibration = self.calibration if calibration is None else calibration
+        return self.scores.decoder(calibration, self.possible, self.n_jobs)
+
+    def by_label(self):
+        """Return the probabilities of the labels of tokens, (N, K)."""
+        return self.scores.by_label(self.marginals)
+
+
+class TokenAnswers(Answers):
+    """Answers of labels of tokens, or of nodes of trees."""
+
+    foreign_risk = "segments"
+    advice = "its labels are those of tokens; use 'tokens', or a SegmentTagger"
+    has_matrix = True
+
+    def target(self, y, weight):
+        """Return the `Target` of true labels."""
+        scores = self.scores
+        possible = possible_labels(y, scores, self.classes, self.tagger.ignore_label)
+        # what this model cannot predict does not count
+        possible[~possible[:, scores.owner].any(axis=1)] = True
+        return Target(scores, possible, weight)
+
+    def best(self, risk):
+        """Return the labels of the least risk, (N,), by their places among the classes."""
+        scores = self.scores
+        if risk == "tokens":
+            return self.by_label().argmax(axis=1)
+        plain = None
+        if risk is None:
+            plain = Calibration.scaled(1.0, len(self.classes), len(scores.tables))
+        return scores.owner[self.decoder(plain).best()]
+
+    def labels(self, found):
+        """Return labellings in the form of y."""
+        return split(self.classes[found], self.offsets)
+
+    def log_probability(self, y):
+        """Return the logarithms of the probabilities of labels, or of those that are known."""
+        possible = check_known(y, np.diff(self.offsets), self.classes, "y")
+        agreeing, *_ = self.scores.infer(
+            self.calibration, possible, marginals=False, n_jobs=self.n_jobs
+        )
+        return agreeing - self.log_z
+
+    def sample(self, uniform):
+        """Return labellings drawn by numbers of [0, 1), (n_samples, N), for each sequence."""
+        states = self.decoder().sample(uniform)
+        labels = self.classes[self.scores.owner[states]]
+        columns = np.split(labels, self.offsets[1:-1], axis=1)
+        return object_array([np.ascontiguousarray(some) for some in columns])
+
+    def score(self, y, found, sample_weight):
+        """Return the token accuracy of labellings."""
+        ignored, predicted = self.tagger.ignore_label, self.labels(found)
+        return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
+
+    def spans(self, y, scheme):
+        """Return the spans that labels describe, each with its probability."""
+        scores, offsets = self.scores, self.offsets
+        if scores.forest is not None:
+            raise ValueError("spans are those of sequences: trees have none")
+        if scheme is None:
+            rules = getattr(self.tagger, "allowed_transitions", None)
+            scheme = rules if isinstance(rules, str) else "bio"
+
+        def name_of(t):
+            return "y[{}][{}]".format(*locate(offsets, t))
+
+        owner = scores.owner
+        prefix, kind, own = parse_tags(self.classes, scheme, lambda k: f"classes_[{k}]")
+        # the rules of conlleval, as `sskit.metrics.spans` has them
+        opens, goes_on = np.isin(prefix, (1, 2))[owner], np.isin(prefix, (2, 3))[owner]
+        states = {name: np.flatnonzero(kind[owner] == k) for k, name in enumerate(own)}
+        prefix, kind, names = parse_tags(stack_labels(y, np.diff(offsets)), scheme, name_of)
+        start, stop, kind = find_spans(prefix, kind, offsets)
+        first = np.searchsorted(start, offsets)
+        potentials = scores.arrays(self.calibration, self.possible)
+        out = [[] for _ in offsets[1:]]
+        for i in np.flatnonzero(np.diff(first)).tolist():
+            inferred, steps = scores.neighbours(self.calibration, potentials, i), {}
+            for j in range(first[i], first[i + 1]):
+                name, a, b = names[kind[j]], int(start[j] - offsets[i]), int(stop[j] - offsets[i])
+                if name not in steps:
+                    own = states.get(name, np.empty(0, dtype=np.intp))  # other kinds have none
+                    inside = opens[own][:, None] & goes_on[own]
+                    steps[name] = find_steps(*inferred, own, inside)
+                out[i].append((name, a, b, min(steps[name].probability(a, b), 1.0)))
+        return object_array(out)
+
+
+class SegmentAnswers(Answers):
+    """Answers of segments; labellings are codes, as those of `SegmentModel`."""
+
+    foreign_risk = "tokens"
+    advice = "labels of tokens are no segments; use 'segments'"
+    has_matrix = False
+
+    def target(self, y, weight):
+        """Return the `SegmentTarget` of true segments."""
+        codes, able = self.tagger._codes(y, self.offsets)
+        return SegmentTarget(self.scores, codes, np.where(able, weight, 0.0))
+
+    def best(self, risk):
+        """Return the segments of the least risk."""
+        if risk == "segments":
+            outside = self.tagger.outside_
+            return self.scores.least_risk(self.calibration, self.possible, outside)
+        return self.decoder().best()  # one factor of all scores changes no best one
+
+    def labels(self, found):
+        """Return labellings in the form of y."""
+        return self.tagger._answers(found, self.offsets)
+
+    def log_probability(self, y):
+        """Return the logarithms of the probabilities of segments; -inf if the model has none."""
+        codes, able = self.tagger._codes(y, self.offsets)
+        found = self.scores.code_scores(self.calibration, codes)
+        return np.where(able, found - self.log_z, -np.inf)
+
+    def sample(self, uniform):
+        """Return labellings drawn by numbers of [0, 1), (n_samples, N), for each sequence."""
+        drawn = np.split(self.decoder().sample(uniform), self.offsets[1:-1], axis=1)
+        return object_array([self.tagger._several(codes) for codes in drawn])
+
+    def score(self, y, found, sample_weight):
+        """Return the F1 score of labellings."""
+        return self.tagger._f1(y, found, self.offsets, sample_weight)
+
+    def spans(self, y, scheme):
+        """Return the segments of y, each with its probability; the scheme is that of the tagger."""
+        tagger, out = self.tagger, []
+        true = check_segmentations(y, np.diff(self.offsets), tagger.scheme, tagger.outside)
+        labels = true.classes.tolist()
+        outside = labels.index(tagger.outside) if tagger.outside in labels else -1
+        spans = segments_of(true.codes, self.offsets, labels, outside)
+        place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
+        fractions = self.scores.fractions(self.calibration, self.possible)
+        for some, table in zip(spans, fractions, strict=True):
+            found = []
+            for start, stop, label in some:
+                k, d = place.get(label, -1), stop - start - 1
+                can = k >= 0 and d < table.shape[1]
+                p = min(float(table[start, d, k]), 1.0) if can else 0.0
+                found.append((label, start, stop, p))
+            out.append(found)
+        return object_array(out)
+
+
+def class_of_answers(tagger):
+    """Return the class of what a tagger answers."""
+    return SegmentAnswers if isinstance(tagger, SegmentTagger) else TokenAnswers
+
+
+def answers_of(estimator, X, classes):
+    """Return what the tagger that a fitted estimator ends in answers about data."""
+    tagger = inner_tagger(estimator)
+    return class_of_answers(tagger)(tagger, scores_of(estimator, X, classes), classes)
+
+
+def inner_tagger(estimator):
+    """Return the tagger that an estimator is, or ends in."""
+    *_, (tagger, _) = unwrap(estimator)
+    return tagger
+
+
+def scores_of(estimator, X, classes):
+    """Return the scores of a fitted estimator among labels, of which it may lack some.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; a tagger, or what ends in one.
+    X : object
+        What it takes.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+
+    Returns
+    -------
+    scores : Scores
+    """
+    *_, (tagger, X) = unwrap(estimator, X)
+    if isinstance(tagger, SegmentTagger):
+        stacked, lengths, *bound = tagger._fitted_data(X)
+        owner = np.searchsorted(classes, tagger.classes_)
+        return SegmentScores(
+            bound[0], stacked, make_offsets(lengths), *bound[1:], owner, len(classes)
+        )
+    X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
+    decoder, offsets = tagger._decoder(X)
+    offsets = np.asarray(offsets, dtype=np.int64)
+    place = np.searchsorted(classes, tagger.classes_)
+    states = states_of_labels(tagger)
+    owner = place if states is None else np.repeat(place, states)
+    labels = {"owner": owner, "n_labels": len(classes)}
+    if isinstance(tagger, TreeTagger):
+        # the decoder has checked them
+        trees = check_trees(X, n_features=tagger.n_features_in_)
+        codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
+        if codes is None:
+            codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
+        nodes = getattr(decoder, "inner", decoder).node_scores()
+        ends = np.ascontiguousarray(trees.ends, dtype=np.int32).reshape(-1, 2)
+        edges = np.asarray(trees.edge_offsets, dtype=np.int64)
+        forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
+        zeros = np.zeros((2, len(owner)))
+        return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
+    nodes, transitions, start, end, edges = score_tables(tagger, X)
+    if edges is not None:
+        edges = edges, np.asarray(tagger.edge_coef_, dtype=np.float64)
+    triples = getattr(tagger, "triples_", None)
+    further = {"edge_scores": edges, "triples": triples, **labels}
+    return Scores(nodes, offsets, transitions[None], start, end, **further)
+
+
+def possible_labels(y, scores, classes, ignored, name="y"):
+    """Return which labels true labels may be, where some are not known.
+
+    Parameters
+    ----------
+    y : sequence of n sequences (T_i,)
+        Labels; None, what is ignored and labels that no model knows count as not known, sets of
+        labels as one of them.
+    scores : Scores
+        Of the same sequences.
+    classes : ndarray of shape (K,)
+        Labels, sorted.
+    ignored : object
+        The label that stands for one that is not known; None if there is none.
+    name : str
+        What error messages call y.
+
+    Returns
+    -------
+    possible : ndarray of shape (N, K), bool
+    """
+    allowed = check_known(list(y), np.diff(scores.offsets), classes, name, ignored, lenient=True)
+    return np.ones((scores.offsets[-1], len(classes)), dtype=bool) if allowed is None else allowed

@@ -260,7 +260,8 @@ def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
         killer.join()
     assert found.certified_
     assert (np.diff(found.round_objectives_) <= 0).all()
-    assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.03)
     local = Distributed(model, client=False)
     local = local.fit(*([data[part] for part in parts] for data in (X, y))).estimator_
-    assert local.round_objectives_[-1] == pytest.approx(found.round_objectives_[-1], rel=0.03)
+    # not convex: parts that are completed anew may lead to a better minimum
+    for other in (whole, local):
+        assert 0.9 < found.round_objectives_[-1] / other.round_objectives_[-1] < 1.03

@@ -45,12 +45,18 @@ def kill(client, which=0):
 
 
 def kill_later(client, which=0):
-    """Kill one worker once all have parts of a fit; return the thread that does."""
+    """Kill one worker once all have parts of a fit; return the thread that does.
+
+    It gives up after two minutes: a short fit may end between two looks.
+    """
     _, process = sorted(client.run(process_id).items())[which]
 
     def wait():
+        end = time.monotonic() + 120.0
         while not all(client.run(n_actors).values()):
-            time.sleep(0.1)
+            if time.monotonic() > end:
+                return
+            time.sleep(0.02)
         time.sleep(0.3)
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)

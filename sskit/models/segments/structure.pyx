@@ -89,6 +89,7 @@ cdef class SegmentStructure(Structure):
             self.whole, self.places = whole, np.append(0, np.cumsum(sizes)).astype(np.int64)
         self.max_code_length = longest
         self.no_code = np.full(longest, -1, dtype=np.int32)
+        self.fractions = np.empty(0)  # until probabilities are asked for
         self.max_support = 2 * ((5 + self.n_whole) * longest + 2)
         self.inside, self.opening, self.closing = np.zeros((3, longest * self.stride))
         self.lengths = np.full(self.max_length * self.stride, -np.inf)

@@ -113,7 +113,7 @@ estimators/rankings: estimators/base estimators/reading inputs models/rankings o
   solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/reading
-  estimators/segments estimators/tree inputs inputs/chains metrics models/calibration
+  estimators/segments estimators/tree inputs metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common

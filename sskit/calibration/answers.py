@@ -8,9 +8,8 @@ from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.reading.columns import as_fitted
 from sskit.estimators.reading.known import check_known
-from sskit.estimators.segments import SegmentTagger, segments_of
+from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
-from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, object_array
 from sskit.inputs.trees import check_trees
@@ -42,8 +41,8 @@ class Answers:
         Labels that are possible at each token; None means all.
     log_z : ndarray of shape (n,)
         Logarithms of the sums over all labellings.
-    marginals : ndarray of shape (N, S)
-        Probabilities of the states of tokens.
+    marginals : ndarray of shape (N, S) or None
+        Probabilities of the states of tokens, if they were asked for.
     """
 
     def __init__(self, tagger, scores, classes):
@@ -56,13 +55,13 @@ class Answers:
         if risk == cls.foreign_risk:
             raise ValueError(f"risk={risk!r} is not for a {type(tagger).__name__}: {cls.advice}")
 
-    def infer(self, calibration, known, n_jobs):
-        """Find probabilities, given known labels as users give them, or None."""
+    def infer(self, calibration, known, n_jobs, marginals):
+        """Find log Z, and the marginals if asked; known labels are as users give them, or None."""
         scores, self.calibration, self.n_jobs = self.scores, calibration, n_jobs
         self.possible = None
         if known is not None:
             self.possible = check_known(known, np.diff(self.offsets), self.classes)
-        found = scores.infer(calibration, self.possible, n_jobs=n_jobs)
+        found = scores.infer(calibration, self.possible, marginals=marginals, n_jobs=n_jobs)
         self.log_z, self.marginals, _ = found
         impossible = np.flatnonzero(~(self.log_z > -np.inf))
         if len(impossible):
@@ -203,12 +202,8 @@ class SegmentAnswers(Answers):
 
     def spans(self, y, scheme):
         """Return the segments of y, each with its probability; the scheme is that of the tagger."""
-        tagger, out = self.tagger, []
-        true = check_segmentations(y, np.diff(self.offsets), tagger.scheme, tagger.outside)
-        labels = true.classes.tolist()
-        outside = labels.index(tagger.outside) if tagger.outside in labels else -1
-        spans = segments_of(true.codes, self.offsets, labels, outside)
-        place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
+        spans, out = self.tagger._true_segments(y, self.offsets), []
+        place = {label: k for k, label in enumerate(self.tagger.classes_.tolist())}
         fractions = self.scores.fractions(self.calibration, self.possible)
         for some, table in zip(spans, fractions, strict=True):
             found = []

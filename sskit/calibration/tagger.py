@@ -241,13 +241,13 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             states = {"states": "hidden states"} if hasattr(tagger, "n_states_") else {}
             check_combinations(tagger, labelling="risk='labelling'", **states)
 
-    def _infer(self, X, known=None):
+    def _infer(self, X, known=None, marginals=False):
         """Return the `TokenAnswers` or `SegmentAnswers` of data, with their probabilities."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
         answers = answers_of(self.estimator_, X, self.classes_)
-        answers.infer(Calibration(**self.calibration_), known, self.n_jobs)
+        answers.infer(Calibration(**self.calibration_), known, self.n_jobs, marginals)
         return answers
 
     def _best(self, answers):
@@ -276,7 +276,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         ValueError
             If X or known is wrong, or no labelling of a sequence agrees with the known labels.
         """
-        answers = self._infer(X, known)
+        answers = self._infer(X, known, marginals=True)
         return split(answers.by_label(), answers.offsets)
 
     def predict_log_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
@@ -313,7 +313,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of labels, or what a SegmentTagger returns.
         """
-        answers = self._infer(X, known)
+        answers = self._infer(X, known, self.risk == "tokens")
         return answers.labels(self._best(answers))
 
     def confidence(self, X: Samples, y: Samples) -> np.ndarray:
@@ -354,7 +354,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is a list of tuples (type, first token, one after the last, probability
             that exactly this span occurs), in reading order.
         """
-        answers = self._infer(X, known)
+        answers = self._infer(X, known, y is None and self.risk == "tokens")
         if y is None:
             y = answers.labels(self._best(answers))
         return answers.spans(y, self.scheme)
@@ -407,7 +407,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        answers = self._infer(X)
+        answers = self._infer(X, marginals=self.risk == "tokens")
         return answers.score(y, self._best(answers), sample_weight)
 
 

@@ -31,7 +31,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import LIKELIHOOD, LIKELIHOOD_RULE, scaled_lam
+from sskit.estimators.base.weights import token_lam
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
@@ -437,10 +437,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
             shared["segment_features_"] = self.segment_features
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        if summary.options.likelihood:
-            lam = scaled_lam(summary, LIKELIHOOD)
-            return TrainingTask(problem, lam, to_attributes, rule=LIKELIHOOD_RULE)
-        return TrainingTask(problem, scaled_lam(summary), to_attributes)
+        lam, rule = token_lam(summary)
+        return TrainingTask(problem, lam, to_attributes, rule=rule)
 
     def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -578,16 +576,19 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
 
     def _f1(self, y, codes, offsets, sample_weight):
         """Return the F1 score of segments, given labellings of all sequences."""
-        predicted = self._segments(codes, offsets)
-        true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
-        labels = true.classes.tolist()
-        outside = labels.index(self.outside) if self.outside in labels else -1
-        true = segments_of(true.codes, offsets, labels, outside)
+        predicted, true = self._segments(codes, offsets), self._true_segments(y, offsets)
         weight = check_sample_weight(sample_weight, len(true))
         pairs = zip(true, predicted, strict=True)
         counts = np.array([(len({*one} & {*other}), len(one) + len(other)) for one, other in pairs])
         hits, total = counts.T @ (np.ones(len(true)) if weight is None else weight)
         return float(2 * hits / total) if total else 0.0
+
+    def _true_segments(self, y, offsets):
+        """Return what users give as y as lists of tuples."""
+        true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
+        labels = true.classes.tolist()
+        outside = labels.index(self.outside) if self.outside in labels else -1
+        return segments_of(true.codes, offsets, labels, outside)
 
     def _segments(self, codes, offsets):
         """Return labellings as lists of tuples."""

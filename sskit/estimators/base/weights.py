@@ -57,6 +57,13 @@ def scaled_lam(summary, factor=0.25):
     return summary.scale.times(factor) / summary.weights.total
 
 
+def token_lam(summary):
+    """Return the default lam of a tagger, and by which rule it is made if not by its class's."""
+    if summary.options.likelihood:
+        return scaled_lam(summary, LIKELIHOOD), LIKELIHOOD_RULE
+    return scaled_lam(summary), ""
+
+
 def warn_of_weights(weight):
     """Warn of sample weights of another size than one, where lam follows from their sum.
 

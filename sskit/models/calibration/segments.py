@@ -86,7 +86,7 @@ class SegmentScores:
         expected : float or None
             Weighted sum of the expected scores, without the factor.
         """
-        decoder, log_z, expected = self.decoder(calibration, possible, n_jobs), None, None
+        decoder, expected = self.decoder(calibration, possible, n_jobs), None
         weights = None if weight is None else np.ascontiguousarray(weight[self.filled])
         found, nodes, counts, further = decoder.marginals(
             nodes=marginals or weight is not None, weight=weights

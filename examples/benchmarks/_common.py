@@ -21,7 +21,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged import stack_labels, stack_sequences
-from sskit.models.chain.model import ChainModel, token_costs
+from sskit.models.chain.model import ChainModel
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -57,7 +57,9 @@ def chain_problem(X, y, loss="hamming"):
     """Return the problem that a SequenceTagger without further options would solve."""
     stacked = stack_sequences(X)
     classes, labels = np.unique(stack_labels(y, stacked.lengths), return_inverse=True)
-    costs = token_costs(loss, None, classes, labels, stacked.lengths)
+    costs = np.ones(len(labels))  # of "hamming_sum"
+    if loss == "hamming":
+        costs /= np.repeat(stacked.lengths, stacked.lengths)
     model = ChainModel(stacked.values.shape[1], len(classes))
     return model.bind(stacked, labels, costs, block_weights(len(stacked)))
 

@@ -27,7 +27,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.inputs.ragged import stack_sequences
-from sskit.models.chain.model import ChainModel, default_lam, token_scale
+from sskit.models.chain.model import ChainModel, token_scale
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, GDMM
 from sskit.solvers.dual_decomposition import gdmm
@@ -42,7 +42,8 @@ def bind(X, y, n_states):
     labels = np.concatenate(y)
     model = ChainModel(stacked.values.shape[1], n_states)
     problem = model.bind(stacked, labels, np.ones(len(labels)), block_weights(len(X)))
-    return model, problem, default_lam(token_scale(stacked, None))
+    scale = token_scale(stacked, None)
+    return model, problem, scale.times(0.25) / scale.weight  # the default lam
 
 
 def curve(name, solver, data, test, n_passes, every=1, goal=0.0):

@@ -12,9 +12,9 @@ from helpers.clusters import (
     CLASSES,
     LAM,
     ROWS,
+    Killer,
     has_begun,
     has_no_client,
-    kill_later,
     load,
     n_actors,
     primal,
@@ -233,11 +233,12 @@ def test_data_that_are_gone_are_told(client):
 @LOST
 def test_a_worker_is_lost_in_the_middle(client, whole):
     hard = clone(MODEL).set_params(tol=1e-4, lam=LAM)
-    killer = kill_later(client)
+    killer = Killer(client)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         model = Distributed(hard, client=client, timeout=60.0).fit(*as_delayed(client))
-    killer.join()
+    if not killer.end():
+        pytest.skip("the fit was over before a worker could be killed")
     assert_right(model, clone(hard).set_params(tol=1e-5).fit(ROWS, CLASSES))
     lost = model.history_["n_lost"]
     assert np.count_nonzero(lost) == 1
@@ -254,14 +255,16 @@ def test_labels_that_are_not_known_are_completed_on_workers(client, lost):
     model = SequenceTagger(lam=0.05, tol=0.005, ignore_label=-1, random_state=0, max_iter=900)
     whole = clone(model).fit(X, y)
     delayed = ([dask.delayed(list)(data[part]) for part in parts] for data in (X, y))
-    killer = kill_later(client) if lost else None
+    killer = Killer(client) if lost else None
     found = Distributed(model, client=client).fit(*delayed).estimator_
-    if lost:
-        killer.join()
+    if lost and not killer.end():
+        pytest.skip("the fit was over before a worker could be killed")
     assert found.certified_
     assert (np.diff(found.round_objectives_) <= 0).all()
     local = Distributed(model, client=False)
     local = local.fit(*([data[part] for part in parts] for data in (X, y))).estimator_
-    # not convex: parts that are completed anew may lead to a better minimum
     for other in (whole, local):
-        assert 0.9 < found.round_objectives_[-1] / other.round_objectives_[-1] < 1.03
+        value, expected = found.round_objectives_[-1], other.round_objectives_[-1]
+        # not convex: parts that are made anew may lead to a better minimum, never to a worse one
+        better = lost and 0.9 * expected < value < expected
+        assert better or value == pytest.approx(expected, rel=0.03)

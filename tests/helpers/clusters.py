@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 import numpy as np
@@ -44,26 +43,36 @@ def kill(client, which=0):
     return address
 
 
-def kill_later(client, which=0):
-    """Kill one worker once all have parts of a fit; return the thread that does.
+class Killer(threading.Thread):
+    """Kills one worker once all have parts of a fit.
 
-    It gives up after two minutes: a short fit may end between two looks.
+    Attributes
+    ----------
+    struck : bool
+        Whether it has; a short fit may end before all workers have been seen to have parts.
     """
-    _, process = sorted(client.run(process_id).items())[which]
 
-    def wait():
-        end = time.monotonic() + 120.0
-        while not all(client.run(n_actors).values()):
-            if time.monotonic() > end:
+    def __init__(self, client, which=0):
+        super().__init__()
+        self.client, self.over, self.struck = client, threading.Event(), False
+        _, self.process = sorted(client.run(process_id).items())[which]
+        self.start()
+
+    def run(self):
+        while not all(self.client.run(n_actors).values()):
+            if self.over.wait(0.02):
                 return
-            time.sleep(0.02)
-        time.sleep(0.3)
+        if self.over.wait(0.3):
+            return
         with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(self.process, signal.SIGKILL)
+            self.struck = True
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+    def end(self):
+        """Give up, for the fit is over; return whether a worker was killed."""
+        self.over.set()
+        self.join()
+        return self.struck
 
 
 def start_worker(address, folder):

@@ -5,7 +5,6 @@ from copy import copy
 import numpy as np
 
 from sskit.inputs.stacking import FeatureScale, check_squares
-from sskit.inputs.weights import class_factors
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap, padded_columns
 from sskit.models.features import FeatureRows, end_marks, no_features, squared_norms, take_weights
@@ -305,44 +304,6 @@ def make_request(stacked, weights, *, edges=None, rules=NO_RULES, possible=None,
     return Request(feature_map, ChainStructure(feature_map, beam_size), flat, possible)
 
 
-def token_costs(loss, class_weight, classes, labels, lengths, counts=None):
-    """Return the loss of a wrong label at each token.
-
-    Parameters
-    ----------
-    loss : {"hamming", "hamming_sum"}
-        Fraction or number of wrong tokens.
-    class_weight : dict, "balanced" or None
-        Factors by true label.
-    classes : ndarray of shape (K,)
-        Labels.
-    labels : ndarray of shape (n_tokens,)
-        True labels, 0 to K - 1.
-    lengths : ndarray of shape (n,)
-        Lengths of the sequences.
-    counts : ndarray of shape (K,), default=None
-        How often each label occurs in all training data; None means in these.
-
-    Returns
-    -------
-    cost : ndarray of shape (n_tokens,)
-        Non-negative.
-
-    Raises
-    ------
-    ValueError
-        If a class weight is negative or not finite, or is that of no label.
-    """
-    cost = np.ones(len(labels))
-    if loss == "hamming":
-        cost /= np.repeat(lengths, lengths)
-    if class_weight is not None:
-        if counts is None:
-            counts = np.bincount(labels, minlength=len(classes))
-        cost *= class_factors(class_weight, classes, counts)[labels]
-    return cost
-
-
 def token_scale(stacked, weight, sqnorm=None):
     """Return the `FeatureScale` of tokens.
 
@@ -369,26 +330,6 @@ def token_scale(stacked, weight, sqnorm=None):
     with np.errstate(over="ignore"):
         sums = np.add.reduceat(sqnorm, stacked.offsets[:-1])
     return FeatureScale.of(sums, weight, stacked.lengths)
-
-
-def default_lam(scale):
-    """Return R^2 / (4 n), with R^2 the mean squared norm of a token's features.
-
-    The scale of the features cancels, and so does their number if they are of one size; 1 / n
-    makes the sum over the sequences weigh as much as the regulariser whatever n. The factor 1/4
-    came closest to the best lam on OCR letters and CoNLL-2000 together.
-
-    Parameters
-    ----------
-    scale : FeatureScale
-        Of the tokens; the sum of the sample weights takes the place of n.
-
-    Returns
-    -------
-    lam : float
-        1 / n if all features are zero.
-    """
-    return scale.times(0.25) / scale.weight
 
 
 def edge_rows(edges):

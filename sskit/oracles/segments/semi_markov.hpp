@@ -164,20 +164,13 @@ class Segmentations {
         }
     }
 
-    // A number drawn by the logarithms of weights in `scores`, by one of [0, 1), of which what has
-    // not been used remains: it becomes such a number again.
+    // A number drawn by the logarithms of weights in `scores`, which become fractions, by one of
+    // [0, 1), of which what has not been used remains: it becomes such a number again.
     ptrdiff_t draw(ptrdiff_t n, double& uniform) {
-        const double top = *std::max_element(scores.begin(), scores.begin() + n);
-        double total = 0.0, before = 0.0;
-        for (ptrdiff_t i = 0; i < n; ++i) total += scores[i] = std::exp(scores[i] - top);
-        ptrdiff_t drawn = 0;
-        for (ptrdiff_t i = 0; i < n; before += scores[i++] / total) {
-            if (before > uniform) break;
-            if (scores[i] > 0.0) drawn = i;
-        }
-        const double fraction = scores[drawn] / total;
-        for (before = 0.0, n = drawn; n > 0; --n) before += scores[n - 1] / total;
-        uniform = std::min(std::max((uniform - before) / fraction, 0.0), 1.0 - 0x1p-53);
+        normalise(scores.data(), n, scores.data());
+        const ptrdiff_t drawn = draw_state(scores.data(), n, uniform);
+        for (ptrdiff_t i = 0; i < drawn; ++i) uniform -= scores[i];
+        uniform = std::min(std::max(uniform / scores[drawn], 0.0), 1.0 - 0x1p-53);
         return drawn;
     }
 
@@ -220,7 +213,7 @@ class Segmentations {
     double log_partition(const SegmentPotentials& p) {
         const ptrdiff_t stride = padded(p.n_states);
         forward<LogSum>(p);
-        scores.resize(std::max(stride, p.max_length));
+        scores.resize(padded(std::max(p.n_states, p.max_length)));
         return normalise(&value[(p.n_tokens - 1) * stride], p.n_states, scores.data());
     }
 

@@ -160,7 +160,7 @@ class GDMM(FactorSolver):
         geometric mean of ||x||^2 + 1 and lam L / c, where ||x||^2, L and c are the means of the
         squared norm of a node, its loss and the weight of a training pair. If it is too small
         factors disagree for long, if too large the weights change slowly. For sets of labels it is
-        in units of c_i^2 / lam.
+        in units of 5 c_i^2 / lam.
     step : float, default=1.0
         Step size eta of the multipliers. They may diverge well above 1.
     method : {"bgcd", "afw"}, default="bgcd"

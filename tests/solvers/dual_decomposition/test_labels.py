@@ -20,6 +20,7 @@ from sskit.testing.probe import ProblemProbe
 
 LAM = 0.1
 PASSES_ALONE = 3  # of labels without their pairs
+SETS_DISAGREE = 5.0  # weight of the disagreements of sets, in units of c_i^2 / lam
 
 
 def start(toy, lam=LAM, **options):
@@ -28,6 +29,7 @@ def start(toy, lam=LAM, **options):
 
 def from_scratch(toy, run, rho, lam=LAM):
     """Weights, augmented Lagrangian and links of a run, by their definitions."""
+    rho *= SETS_DISAGREE
     y, probe, n_states = fractions(run.sweep), ProblemProbe(toy.problem), toy.n_states
     truths = np.array([probe.truth(i) for i in range(toy.pairs.n)])[:, :n_states] // ONE
     ends = np.stack(np.triu_indices(n_states, 1), axis=1)

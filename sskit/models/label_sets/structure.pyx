@@ -19,6 +19,7 @@ cdef Py_ssize_t MAX_SWEEPS = 1000
 # If at least this fraction of the labels changes, one pass over the features for all labels is
 # faster.
 cdef Py_ssize_t FEW = 8
+cdef double PER_ONE = 1.0 / ONE
 
 
 cdef class LabelSetStructure(Structure):
@@ -56,7 +57,6 @@ cdef class LabelSetStructure(Structure):
     cdef const int32_t[:, ::1] ends
     # scratch
     cdef double[::1] augmented               # (n_labels,) scores of labels with the loss
-    cdef int32_t[::1] true_code
     cdef SetScores scored                     # input of the oracle
 
     def __cinit__(self, LabelSetOracle oracle, cost, ends, domain, bint costly,
@@ -68,7 +68,6 @@ cdef class LabelSetStructure(Structure):
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
         self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
         self.augmented = np.zeros(self.n_labels)
-        self.true_code = np.zeros(self.max_code_length, dtype=np.int32)
         self.scored.n_labels, self.scored.n_edges = self.n_labels, self.n_edges
         self.scored.ends = &self.ends[0, 0]
 
@@ -108,16 +107,21 @@ cdef class LabelSetStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t j, n = 0
+        cdef Py_ssize_t j, e, n = 0
         cdef int32_t more
-        self.truth_code(b, truth, &self.true_code[0])
-        for j in range(self.max_code_length):
-            more = self.true_code[j] - code[j]
-            if more != 0:
-                # the scores of pairs come first
-                index[n] = <int32_t>(j - self.n_labels if j >= self.n_labels else self.base + j)
-                value[n] = more / <double>ONE
-                n += 1
+        cdef const int32_t* pair = code + self.n_labels
+        cdef const int32_t* ends = self.scored.ends
+        # Every entry is written and stays if the sets differ there: where they do is too irregular
+        # for branches.
+        for j in range(self.n_labels):
+            more = ONE * truth[j] - code[j]
+            index[n], value[n] = <int32_t>(self.base + j), more * PER_ONE
+            n += more != 0
+        # the scores of pairs come first
+        for e in range(self.n_edges):
+            more = ONE * (truth[ends[2 * e]] & truth[ends[2 * e + 1]]) - pair[e]
+            index[n], value[n] = <int32_t>e, more * PER_ONE
+            n += more != 0
         return n
 
     cdef Py_ssize_t candidates(

@@ -1,0 +1,120 @@
+"""A shrunk model gives the labels that were promised, from fewer features."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sskit import SegmentTagger, SequenceTagger, StructSVMClassifier, TreeTagger
+from sskit.datasets import make_digit_strings
+from sskit.utils import shrink
+
+RNG = np.random.default_rng(0)
+
+
+def sentences(n):
+    """Return sentences whose words tell labels, with numbers that do not."""
+    labels = RNG.integers(3, size=(n, 5))
+    X = [
+        [{"word": f"{k}{RNG.integers(9)}", f"noise{RNG.integers(60)}": 1.0} for k in row]
+        for row in labels
+    ]
+    return X, [[f"L{k}" for k in row] for row in labels]
+
+
+def trees(X):
+    return [(x, np.arange(len(x)) - 1) for x in X]
+
+
+X, Y = sentences(80)
+HELD_OUT = sentences(40)[0]
+MODELS = {
+    "sequences": (SequenceTagger, lambda X: X),
+    "trees": (TreeTagger, trees),
+    "segments": (SegmentTagger, lambda X: X),
+}
+
+
+def fitted(kind, **options):
+    """Return a fitted model, and what it labels."""
+    make, samples = MODELS[kind]
+    y = [[(t, t + 1, k) for t, k in enumerate(row)] for row in Y] if kind == "segments" else Y
+    return make(random_state=0, **options).fit(samples(X), y), samples(HELD_OUT)
+
+
+def labels(model, X):
+    return np.concatenate([np.asarray(y) for y in model.predict(X)])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_labels_stay_and_features_go(kind):
+    model, held_out = fitted(kind)
+    before, names = labels(model, held_out), model.feature_names_in_.copy()
+    shrunk = shrink(model, held_out)
+    small, n_features = shrunk.model, shrunk.n_features
+    assert shrunk.changed == 0.0 and n_features < shrunk.n_before == len(names)
+    np.testing.assert_array_equal(labels(small, held_out), before)
+    assert small.n_features_in_ == n_features == len(small.vectorizer_.feature_names_)
+    # those that stay have their weights
+    at = np.searchsorted(names.astype(str), small.feature_names_in_.astype(str))
+    np.testing.assert_array_equal(small.coef_, model.coef_[..., at])
+    # the model itself has not changed
+    np.testing.assert_array_equal(labels(model, held_out), before)
+    assert list(model.feature_names_in_) == list(names)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_more_features_go_where_labels_may_change(kind):
+    model, held_out = fitted(kind)
+    before = labels(model, held_out)
+    sizes = []
+    for allowed in (0.0, 0.1, 1.0):
+        small = shrink(model, held_out, max_changed=allowed)
+        assert small.changed == np.mean(labels(small.model, held_out) != before) <= allowed
+        sizes.append(small.n_features)
+    assert sizes == sorted(sizes, reverse=True) and sizes[-1] == 1
+
+
+def test_a_copy_has_no_certificate_and_can_go_on():
+    model, held_out = fitted("sequences", tol=0.1)
+    assert model.certified_
+    small = shrink(model, held_out).model
+    assert not small.certified_ and np.isnan(small.dual_gap_)
+    assert small.get_params() == model.get_params()
+    small.partial_fit(X[:3], Y[:3])
+    assert len(small.predict(held_out)) == len(held_out)
+
+
+def test_hidden_states_and_files(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    model = SequenceTagger(n_states_per_label=2, random_state=0, max_iter=5, tol=0.5).fit(X, Y)
+    small = shrink(model, HELD_OUT).model
+    skops.dump(small, tmp_path / "small.skops")
+    unknown = skops.get_untrusted_types(file=tmp_path / "small.skops")
+    restored = skops.load(tmp_path / "small.skops", trusted=unknown)
+    np.testing.assert_array_equal(labels(restored, HELD_OUT), labels(model, HELD_OUT))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: shrink(SequenceTagger(), X), NotFittedError, "not fitted"),
+        (lambda m: shrink(m, X, max_changed=-0.1), ValueError, "max_changed"),
+        (lambda m: shrink(m, X, max_changed="few"), TypeError, "max_changed"),
+        (lambda m: shrink(m, [[]]), ValueError, "X has no tokens"),
+        (lambda m: shrink(m, []), ValueError, "sample"),
+        (
+            lambda m: shrink(SequenceTagger(max_iter=1, tol=1.0).fit(*make_digit_strings(5)), X),
+            TypeError,
+            "named features.*this SequenceTagger",
+        ),
+        (
+            lambda m: shrink(StructSVMClassifier(tol=1.0).fit(np.eye(4), [0, 1, 0, 1]), np.eye(4)),
+            TypeError,
+            "this StructSVMClassifier",
+        ),
+    ],
+)
+def test_bad_input(call, error, message):
+    model = SequenceTagger(random_state=0, tol=0.5).fit(X[:5], Y[:5])
+    with pytest.raises(error, match=message):
+        call(model)

@@ -168,6 +168,29 @@ class Chaine:
         return found, classes
 
 
+class Underthesea:
+    """A tagger of underthesea-core, whose features have no values but one."""
+
+    def __init__(self, X, y, **parameters):
+        from underthesea_core import CRFTagger, CRFTrainer
+
+        trainer = CRFTrainer(verbose=0, **parameters)
+        labels = [[str(label) for label in of_one] for of_one in y]
+        self.tagger = CRFTagger.from_model(trainer.train(self.strings(X), labels))
+
+    @staticmethod
+    def strings(X):
+        """Return each token as a list of strings."""
+        return [
+            [[k if v is True else f"{k}={v}" for k, v in token.items() if v] for token in tokens]
+            for tokens in flat(X)
+        ]
+
+    def predict(self, X):
+        """Return the labels of sequences."""
+        return [self.tagger.tag(tokens) for tokens in self.strings(X)]
+
+
 class EachToken:
     """A classifier of scikit-learn for one token at a time."""
 
@@ -326,10 +349,12 @@ def known():
     return (
         ("sskit", Way("sskit", estimator(SequenceTagger))),
         ("sskit, probabilities", Way("sskit", Calibrated)),
+        ("sskit, likelihood", Way("sskit", Calibrated, {"method": "likelihood"})),
         ("CRFsuite, lbfgs", crfsuite("lbfgs")),
         ("CRFsuite, ap", crfsuite("ap")),
         ("CRFsuite, pa", crfsuite("pa")),
         ("chaine", Way("chaine", Chaine, module="chaine")),
+        ("underthesea", Way("underthesea-core", Underthesea, module="underthesea_core")),
         ("torch CRF", Way("torch CRF", TorchCRF, module="torchcrf")),
         ("logistic regression", Way("logistic regression", with_make(LogisticRegression))),
         ("LinearSVC", Way("LinearSVC", with_make(LinearSVC, random_state=0))),

@@ -28,6 +28,7 @@ COLOURS = {
     "sskit": ("#D55E00", "o"),
     "CRFsuite": ("#0072B2", "s"),
     "chaine": ("#56B4E9", "D"),
+    "underthesea-core": ("#E69F00", "h"),
     "torch CRF": ("#444444", "^"),
     "logistic regression": ("#009E73", "v"),
     "LinearSVC": ("#CC79A7", "P"),
@@ -230,7 +231,7 @@ def draw_probabilities(results):
     figure, axes = plt.subplots(1, len(subjects), figsize=size, layout="constrained", squeeze=False)
     for axis, subject in zip(axes[0], subjects, strict=True):
         points = [
-            (r["way"].replace("sskit, probabilities", "sskit"), r["package"], seconds_of(r),
+            (r["way"].replace("sskit, probabilities", "sskit, folds"), r["package"], seconds_of(r),
              r["log_loss"])
             for r in finished(results, subject)
             if "log_loss" in r

@@ -43,7 +43,15 @@ from _subjects import measured
 
 SUBJECTS = _subject_sequences.SUBJECTS | _subject_tables.SUBJECTS | _subject_growth.SUBJECTS
 PACKAGES = (
-    *("sskit-learn", "numpy", "scipy", "scikit-learn", "python-crfsuite", "chaine"),
+    *(
+        "sskit-learn",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "python-crfsuite",
+        "chaine",
+        "underthesea-core",
+    ),
     *("xgboost", "xgboost-cpu", "torch", "pytorch-crf", "distributed"),
 )
 RESULTS = Path(__file__).with_suffix(".json")

@@ -110,7 +110,7 @@ REFUSALS = (
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
     ("log", ("unknown", *HIDDEN), "not yet: labels must all be known"),
-    ("log", ("parts", "path"), "not yet: search lam with GridSearchCV, on data in one piece"),
+    ("log", "parts", "not yet: train on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),

@@ -400,7 +400,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     def _conjugate(self, j, factor):
         """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""
         if self._bounds is None:
-            return 0.5 * factor**2 * self.sqnorms_[j]
+            return 0.5 * factor**2 * self._dual_sqnorms[j]
         return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
 
     def estimator_at(self, lam: float) -> Any:

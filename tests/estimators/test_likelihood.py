@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.objectives import log_loss_by_attributes
 from helpers.pairwise import every_pair
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
@@ -19,6 +20,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.dask import Distributed
+from sskit.display import RegularizationPathDisplay
 
 TAGS = np.array(["a", "b", "c"])
 PARENTS = [[-1], [-1, 0], [-1, 0, 0], [-1, 0, 1, -1]]
@@ -127,6 +129,37 @@ def test_what_is_around_takes_it():
     np.testing.assert_allclose(near.coef_, warm.coef_, atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="stopped after 2 passes with a relative duality"):
         SequenceTagger(surrogate="log", max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["rows", *CASES])
+def test_paths(name):
+    if name == "rows":
+        estimator, X = StructSVMClassifier(surrogate="log"), np.concatenate(sequences(30)[0])
+        y = np.concatenate(sequences(30)[1])
+    else:
+        estimator, X, y = make(name, lam=None)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
+    assert path.certified_ and path.lam_end_ <= 1e-3 and path.max_gap_ == 0.1
+    assert not path.coefs_[0].any() and not hasattr(path, "n_support_planes_")
+    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
+        exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y, sample_weight=weight)
+        low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
+        assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
+        assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
+        assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+    model = path.estimator_at(0.01)
+    losses = (
+        -log_probabilities(model, X, y) if name == "rows" else log_loss_by_attributes(model, X, y)
+    )
+    j = np.searchsorted(-path.lams_, -0.01, "right") - 1
+    assert weight @ losses / weight.sum() == pytest.approx(path.hinges_[j], abs=1e-9)
+    assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
+
+
+def log_probabilities(model, X, y):
+    """The logarithms of the probabilities of the true classes of rows."""
+    return model.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
 
 
 def test_probabilities_of_a_model_that_is_fitted_here_or_before():

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from sskit.core.regularizer import Regularizer
@@ -35,6 +36,22 @@ def log_losses(pairs, w):
         losses[i] = logsumexp(scores)
         slope -= pairs.c[i] * np.exp(scores - losses[i]) @ psi
     return losses, slope
+
+
+def log_primal(toy, w, lam, prior=0.0):
+    """P(w) of a likelihood and its gradient, by enumeration."""
+    losses, slope = log_losses(toy.pairs, w)
+    u = w - prior
+    return 0.5 * lam * float(u @ u) + float(toy.pairs.c @ losses), lam * u + slope
+
+
+def log_optimum(toy, lam, prior=0.0):
+    """The least P(w) of a likelihood, by enumeration and SciPy."""
+    found = minimize(
+        lambda w: log_primal(toy, w, lam, prior), np.zeros(toy.pairs.d), jac=True,
+        method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-11, "maxiter": 5000},
+    )  # fmt: skip
+    return found.fun
 
 
 def log_loss_by_attributes(model, X, y):

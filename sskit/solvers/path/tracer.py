@@ -37,7 +37,6 @@ from scipy.optimize import brentq
 from sskit.solvers.common.fit import asked
 from sskit.solvers.common.solution import NEGLIGIBLE, Status, Tolerance, relative
 from sskit.solvers.oracle_calls.pool import Answers
-from sskit.solvers.quasi_newton.sums import inner
 
 
 @dataclass(frozen=True)
@@ -297,7 +296,7 @@ class LikelihoodTracer(PathTracer):
     def start(self):
         """Go to lam_1; return its certificate."""
         run, self.origin_gap = self.fit.run, 0.0
-        square = inner(run.gradient, run.gradient)
+        square = float(run.gradient @ run.gradient)
         lam = 0.5 * square / self.fit.unit / self.fraction if square > 0.0 else 1.0
         self.fit.change_lam(lam)
         return self.fit.certify()

@@ -109,7 +109,7 @@ REFUSALS = (
     ("log", ("loss", "class weights"), "a likelihood has no losses; leave it at its default"),
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
-    ("log", ("unknown", *HIDDEN), "not yet: labels must all be known"),
+    ("log", HIDDEN, "not yet: there are no sums over what is hidden"),
     ("log", "parts", "not yet: train on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),

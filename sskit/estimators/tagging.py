@@ -176,7 +176,11 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             random_state=self.random_state,
         )
         problem = latent.bind()
-        if partial is not None:
+        if partial is not None and options.likelihood:
+            # the sum over all that may be right is no longer convex
+            problem.accept(partial.possible)
+            further["certifiable"] = False
+        elif partial is not None:
             latent.mark_right(problem)
             further["completion"] = latent
         if summary.scale is None:

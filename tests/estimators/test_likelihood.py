@@ -19,6 +19,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
+from sskit.core.regularizer import Regularizer
 from sskit.dask import Distributed
 from sskit.display import RegularizationPathDisplay
 
@@ -129,6 +130,68 @@ def test_what_is_around_takes_it():
     np.testing.assert_allclose(near.coef_, warm.coef_, atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="stopped after 2 passes with a relative duality"):
         SequenceTagger(surrogate="log", max_iter=2).fit(X, y)
+
+
+def partly(y, seed=0):
+    """Labels of which some are not known, or one of two, and the same as sets."""
+    rng = np.random.default_rng(seed)
+    known, sets = [], []
+    for labels in y:
+        kinds = rng.integers(3, size=len(labels))
+        two = [{label, TAGS[rng.integers(3)]} for label in labels.tolist()]
+        given = zip(labels.tolist(), two, kinds, strict=True)
+        known.append([[label, pair, "?"][kind] for label, pair, kind in given])
+        sets.append([{*TAGS} if label == "?" else label for label in known[-1]])
+    return known, sets
+
+
+@every_pair(name=CASES, n_jobs=[1, 2])
+def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
+    model, X, y = make(name, n_jobs=n_jobs, ignore_label="?")
+    known, sets = partly(y)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    model.fit(X, known, sample_weight=weight)
+    w, losses = weights(model), log_loss_by_attributes(model, X, sets)
+    objective = 0.05 * w @ w + weight @ losses / weight.sum()
+    assert model.primal_objective_ == pytest.approx(objective, abs=1e-10)
+    # not convex: the gradient is small, but no gap is a certificate
+    assert not model.certified_ and model.dual_gap_ <= 1e-7 and not hasattr(model, "n_rounds_")
+    problem = model._make_task(X, known, weight).problem
+    loss, n = problem.log_loss(n_jobs), problem.n_weights
+    padded, step = Regularizer(1.0, n).padded, 1e-5
+
+    def value(u):
+        gradient = np.zeros(len(padded(u)))
+        return loss.evaluate(padded(u), gradient), gradient[:n]
+
+    u = np.random.default_rng(2).normal(size=n)
+    slope = [value(u + step * e)[0] - value(u - step * e)[0] for e in np.eye(n)]
+    np.testing.assert_allclose(value(u)[1], np.array(slope) / (2 * step), atol=1e-8)
+    assert not loss.convex
+    # all known, written as sets, is the convex problem
+    whole = clone(model).fit(X, [[{label} for label in labels] for labels in y])
+    np.testing.assert_allclose(weights(whole), weights(clone(model).fit(X, y)), atol=1e-12)
+    assert whole.certified_
+
+
+def test_what_is_around_labels_that_are_not_known():
+    X, y = sequences(40)
+    known, _ = partly(y)
+    tagger = SequenceTagger(surrogate="log", ignore_label="?")
+    assert tagger.fit(X, known).score(X, y) > 0.6
+    nothing = tagger.fit(X, [["?"] * len(labels) for labels in y[:-1]] + [list(y[-1])])
+    assert np.isfinite(nothing.coef_).all()
+    field = CalibratedTagger(tagger, method="likelihood").fit(X, known)
+    assert field.predict_proba(X)[0].shape == (len(y[0]), 3)
+    steps = SequenceTagger(surrogate="log", ignore_label="?")
+    steps.partial_fit(X[:20], known[:20], classes=TAGS).partial_fit(X[20:], known[20:])
+    assert steps.score(X, y) > 0.6
+    warm = SequenceTagger(surrogate="log", ignore_label="?", warm_start=True).fit(X, known)
+    n_iter = warm.n_iter_
+    assert warm.set_params(tol=1e-6).fit(X, known).n_iter_ < n_iter + 60
+    with pytest.raises(ValueError, match="a path cannot be combined with labels that are not kno"):
+        RegularizationPath(tagger, lam_min=0.1).fit(X, known)
+    assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
 
 
 @pytest.mark.parametrize("name", ["rows", *CASES])

@@ -55,7 +55,10 @@ def log_optimum(toy, lam, prior=0.0):
 
 
 def log_loss_by_attributes(model, X, y):
-    """-log p of each sequence or tree, by the fitted weights and all labellings."""
+    """-log p of each sequence or tree, by the fitted weights and all labellings.
+
+    A label of the truth may be a set, of which any is right.
+    """
     losses, classes = [], model.classes_.tolist()
     for x, truth in zip(X, y, strict=True):
         edges, parents = None, None
@@ -85,8 +88,9 @@ def log_loss_by_attributes(model, X, y):
             return total
 
         every = itertools.product(range(len(classes)), repeat=len(node))
-        own = score([classes.index(label) for label in truth])
-        losses.append(logsumexp([*map(score, every)]) - own)
+        sets = [label if isinstance(label, set) else {label} for label in truth]
+        right = itertools.product(*([classes.index(k) for k in own] for own in sets))
+        losses.append(logsumexp([*map(score, every)]) - logsumexp([*map(score, right)]))
     return np.array(losses)
 
 

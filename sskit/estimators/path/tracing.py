@@ -53,7 +53,7 @@ def trace(path, X, y, sample_weight, further):
     if "averaging" in solver.get_params():
         solver.set_params(averaging=False)  # the next model starts from the last iterate
     task = estimator._make_task(X, y, sample_weight, options, **further)
-    if task.completion is not None:
+    if task.completion is not None or (options.likelihood and not task.certifiable):
         check_combinations(estimator, path="a path", unknown="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
     regularizer = estimator._make_regularizer(task, 1.0)

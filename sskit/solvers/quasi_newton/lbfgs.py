@@ -36,6 +36,8 @@ MOST_REJECTED = 20
 class LossSum(Protocol):
     """The mean loss of all blocks and its gradient, as ``log_loss`` of a problem returns it."""
 
+    convex: bool  # else a small gradient proves nothing
+
     def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
         """Return the mean loss at padded weights, and add its gradient."""
         ...
@@ -72,7 +74,8 @@ class LBFGS(Solver):
 
     at every w: that is the gap of each pass, less what the best of the passes before has proved
     more. It is also the duality gap of w and the dual point that has the probabilities of the
-    labellings under w as dual variables.
+    labellings under w as dual variables. Where labels are unknown the loss is not convex, and the
+    gap is that of the quadratic bound at the present w, not a certificate.
 
     References
     ----------
@@ -156,12 +159,13 @@ class LBFGSRun(Run):
     loss : float
         The mean loss at the last weights that were evaluated.
     keeps_best : bool
-        Whether the lower bound is the best of all passes, or that of the present weights.
+        Whether the lower bound is the best of all passes, or that of the present weights: where
+        the loss is not convex it is none, and the fit stops by the present gradient.
     """
 
     def __init__(self, problem: Problem, regularizer: Regularizer, pool: LossSum, memory: int):
         super().__init__(problem, regularizer)
-        self.pool, self.memory, self.keeps_best = pool, memory, True
+        self.pool, self.memory, self.keeps_best = pool, memory, pool.convex
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
         self.history = History(n, memory, dtype)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import segments
 from helpers.objectives import log_loss_by_attributes
 from helpers.pairwise import every_pair
 from sklearn.base import clone
@@ -15,6 +16,7 @@ from sskit import (
     CalibratedTagger,
     EarlyStopping,
     RegularizationPath,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
@@ -194,9 +196,11 @@ def test_what_is_around_labels_that_are_not_known():
     assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
 
 
-@pytest.mark.parametrize("name", ["rows", *CASES])
+@pytest.mark.parametrize("name", ["rows", "segments", *CASES])
 def test_paths(name):
-    if name == "rows":
+    if name == "segments":
+        estimator, (X, y) = SegmentTagger(surrogate="log"), segments()
+    elif name == "rows":
         estimator, X = StructSVMClassifier(surrogate="log"), np.concatenate(sequences(30)[0])
         y = np.concatenate(sequences(30)[1])
     else:
@@ -211,13 +215,15 @@ def test_paths(name):
         assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
         assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
         assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+    assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
+    if name == "segments":
+        return
     model = path.estimator_at(0.01)
     losses = (
         -log_probabilities(model, X, y) if name == "rows" else log_loss_by_attributes(model, X, y)
     )
     j = np.searchsorted(-path.lams_, -0.01, "right") - 1
     assert weight @ losses / weight.sum() == pytest.approx(path.hinges_[j], abs=1e-9)
-    assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
 
 
 def log_probabilities(model, X, y):

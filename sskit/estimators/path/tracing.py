@@ -85,34 +85,31 @@ def trace(path, X, y, sample_weight, further):
         """Return the fitted attributes of all pieces."""
         return np.array([getattr(piece, name) for piece in pieces])
 
-    # of a likelihood all labellings have dual weight
-    planes = {} if options.likelihood else {"n_support_planes_": column("n_support_planes")}
-    return (
-        common_attributes(task.attributes(pieces[0].w))
-        | planes
-        | {
-            "lams_": column("lam"),
-            "lam_end_": lam_end,
-            "coefs_": np.array([task.to_user(piece.w) for piece in pieces]),
-            "sqnorms_": column("sqnorm"),
-            "dual_gaps_": column("gap"),
-            "hinges_": column("hinge"),
-            "max_gap_": largest_fraction(path.eps, pieces, tracer.origin_gap, fit.unit),
-            "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
-            "n_iter_": column("n_iter"),
-            "n_oracle_calls_": column("n_oracle_calls"),
-            "times_": column("time"),
-            "lam_": max(resolved_lam(path.estimator, task.default_lam), lam_end),
-            "_unit": fit.unit,
-            "_origin": task.to_user(tracer.origin),
-            "_origin_gap": tracer.origin_gap,
-            "_bounds": bounds,
-            "_losses": column("loss"),
-            "_dual_sqnorms": column("dual_sqnorm"),
-            "_dual_sums": column("v") if bounds else None,
-            "_template": (estimator, task.to_attributes, solver),
-        }
-    )
+    fitted = common_attributes(task.attributes(pieces[0].w)) | {
+        "lams_": column("lam"),
+        "lam_end_": lam_end,
+        "coefs_": np.array([task.to_user(piece.w) for piece in pieces]),
+        "sqnorms_": column("sqnorm"),
+        "dual_gaps_": column("gap"),
+        "hinges_": column("hinge"),
+        "max_gap_": largest_fraction(path.eps, pieces, tracer.origin_gap, fit.unit),
+        "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
+        "n_iter_": column("n_iter"),
+        "n_oracle_calls_": column("n_oracle_calls"),
+        "times_": column("time"),
+        "lam_": max(resolved_lam(path.estimator, task.default_lam), lam_end),
+        "_unit": fit.unit,
+        "_origin": task.to_user(tracer.origin),
+        "_origin_gap": tracer.origin_gap,
+        "_bounds": bounds,
+        "_losses": column("loss"),
+        "_dual_sqnorms": column("dual_sqnorm"),
+        "_dual_sums": column("v") if bounds else None,
+        "_template": (estimator, task.to_attributes, solver),
+    }
+    if not options.likelihood:  # of which all labellings have dual weight
+        fitted["n_support_planes_"] = column("n_support_planes")
+    return fitted
 
 
 def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):

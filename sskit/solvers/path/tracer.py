@@ -60,7 +60,8 @@ class Piece:
     inexactness : float
         The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
-        The dual sum at lam; for hinges the same array as `w` without bounds on the weights.
+        The dual sum at lam, the same array as `w` without bounds on the weights; None for a
+        likelihood.
     loss : float
         Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>; for the
         likelihood its mean entropy.
@@ -80,7 +81,7 @@ class Piece:
     gap: float
     hinge: float
     inexactness: float
-    v: np.ndarray
+    v: np.ndarray | None
     loss: float
     n_support_planes: int
     n_iter: int
@@ -316,7 +317,7 @@ class LikelihoodTracer(PathTracer):
         excess = max(self.largest.gap_at(run.primal) - gap, 0.0)
         squares = 0.5 * lam * sqnorm, 0.5 * lam * dual_sqnorm
         rho, _ = reach_freely(*squares, loss, excess, self.largest.tol)
-        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": v, "loss": loss}
+        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": None, "loss": loss}
         return self.of(rho, 0, gap=gap, hinge=hinge, inexactness=0.0, **point)
 
 

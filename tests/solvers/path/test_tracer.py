@@ -62,10 +62,10 @@ def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
 
 
-def bounds_at(toy, piece, lam, box):
+def bounds_at(toy, piece, lam, box, conjugate=None):
     """What a piece says of one of its lam: its objective there, and the least that there is."""
     space = toy.regularizer(1.0, box)
-    conjugate = lambda factor: -space.dual(factor * piece.v, 0.0)  # noqa: E731
+    conjugate = conjugate or (lambda factor: -space.dual(factor * piece.v, 0.0))
     primal = 0.5 * lam * piece.sqnorm + piece.hinge
     return primal, dual_objective_at(lam, piece.lam, piece.loss, conjugate)
 
@@ -301,6 +301,11 @@ def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
 # ---- likelihoods -----------------------------------------------------------------------------
 
 
+def half_of(square):
+    """The conjugate of ||w||^2 / 2 at multiples of a vector with this squared norm."""
+    return lambda factor: 0.5 * factor**2 * square
+
+
 def likelihood_tracer(toy, **options):
     problem = likelihood_of(toy.problem)
     run = begin(LBFGS().resolved(problem), problem, toy.regularizer(1.0, None))
@@ -317,21 +322,23 @@ def test_every_lam_of_a_likelihood_is_served(name, weighted):
     assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
     assert pieces[-1].lam_end <= 2e-3 < pieces[-1].lam and path.origin_gap == 0.0
     for piece in pieces[:: len(pieces) // 6 + 1]:
-        w, v = toy.flat(piece.w), toy.flat(piece.v)
+        w, conjugate = toy.flat(piece.w), half_of(piece.dual_sqnorm)
         losses, slope = log_losses(toy.pairs, w)
         assert piece.hinge == pytest.approx(float(toy.pairs.c @ losses), abs=1e-12)
-        np.testing.assert_allclose(-piece.lam * v, slope, atol=1e-12)
+        assert piece.lam**2 * piece.dual_sqnorm == pytest.approx(slope @ slope, rel=1e-9)
         for lam in np.geomspace(piece.lam, max(piece.lam_end, 1e-4), 3):
-            primal, dual = bounds_at(toy, piece, lam, None)
+            primal, dual = bounds_at(toy, piece, lam, None, conjugate)
             # of the dual variables that stay: ||gradient||^2 / (2 lam)
             gradient = lam * w + slope
             assert primal - dual <= gradient @ gradient / (2 * lam) + 1e-12
             assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
             assert dual - 1e-9 <= log_optimum(toy, lam) <= primal + 1e-9
-        primal, dual = bounds_at(toy, piece, piece.lam, None)
+        primal, dual = bounds_at(toy, piece, piece.lam, None, conjugate)
         assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
     # the first model serves all larger lam
-    primal, dual = bounds_at(toy, pieces[0], 5 * pieces[0].lam, None)
+    primal, dual = bounds_at(
+        toy, pieces[0], 5 * pieces[0].lam, None, half_of(pieces[0].dual_sqnorm)
+    )
     assert primal - dual == pytest.approx(pieces[0].gap / 5, rel=1e-9)
 
 

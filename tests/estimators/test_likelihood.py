@@ -191,7 +191,7 @@ def test_what_is_around_labels_that_are_not_known():
     warm = SequenceTagger(surrogate="log", ignore_label="?", warm_start=True).fit(X, known)
     n_iter = warm.n_iter_
     assert warm.set_params(tol=1e-6).fit(X, known).n_iter_ < n_iter + 60
-    with pytest.raises(ValueError, match="a path cannot be combined with labels that are not kno"):
+    with pytest.raises(ValueError, match="a path cannot be combined with labels that are not"):
         RegularizationPath(tagger, lam_min=0.1).fit(X, known)
     assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
 

@@ -15,7 +15,7 @@ WORDS = {
     "balanced repair": '``on_violation="repair"`` with ``class_weight="balanced"``',
     "beam": "``beam_size``",
     "bounds": "``bounds``",
-    "class weights": "``class_weight``",
+    "class weights": "``class_weight`` of tokens",
     "components": "components of classes",
     "costs of pairs": "a table of costs, as ``loss``",
     "drawn types": "types of springs without ``means``",

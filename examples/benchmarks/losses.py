@@ -1,9 +1,9 @@
-"""Structured hinges of batches of potentials, as a network would use them.
+"""Structured losses of batches of potentials, as a network would use them.
 
-A batch of sequences: losses and gradients of StructuredHinge against a loop over tokens in NumPy,
-which does the same recursion for the whole batch at once and for one sequence after the other.
-Labels are drawn near the best labelling, as in training. Prints milliseconds a batch; writes a CSV
-file.
+A batch of sequences: losses and gradients of StructuredHinge and of StructuredLogLoss against loops
+over tokens in NumPy, which do the same recursions for the whole batch at once and, of the hinge,
+for one sequence after the other. Labels are drawn near the best labelling, as in training. Prints
+milliseconds a batch; writes a CSV file.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sskit.losses import StructuredHinge
+from sskit.losses import StructuredHinge, StructuredLogLoss
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -52,6 +52,32 @@ def numpy_batch(unary, transitions, labels):
     return value.max(axis=1) - truth, by_unary, by_table
 
 
+def numpy_log_batch(unary, transitions, labels):
+    """Log-losses and gradients by NumPy: forward and backward sums, all sequences at once."""
+    n, n_tokens, n_labels = unary.shape
+    rows, samples = np.arange(n_tokens), np.arange(n)[:, np.newaxis]
+    top = unary.max(axis=2, keepdims=True)
+    table, node = np.exp(transitions), np.exp(unary - top)
+    forward, scale = np.empty_like(unary), np.empty((n_tokens, n, 1), dtype=unary.dtype)
+    backward, by_table = np.ones_like(unary[:, 0]), np.zeros_like(transitions)
+    for t in range(n_tokens):
+        forward[:, t] = node[:, t] * (forward[:, t - 1] @ table if t else 1)
+        scale[t] = forward[:, t].sum(axis=1, keepdims=True)
+        forward[:, t] /= scale[t]
+    by_unary = forward.copy()
+    for t in range(n_tokens - 2, -1, -1):
+        later = node[:, t + 1] * backward / scale[t + 1]
+        by_table += table * (forward[:, t].T @ later)
+        backward = later @ table.T
+        by_unary[:, t] *= backward
+    losses = np.log(scale).sum(axis=(0, 2)) + top.sum(axis=(1, 2))
+    losses -= unary[samples, rows, labels].sum(axis=1)
+    losses -= transitions[labels[:, :-1], labels[:, 1:]].sum(axis=1)
+    by_unary[samples, rows, labels] -= 1
+    np.add.at(by_table, (labels[:, :-1], labels[:, 1:]), -1)
+    return losses, by_unary, by_table
+
+
 def numpy_loop(unary, transitions, labels):
     """The same, one sequence after the other."""
     parts = [
@@ -76,9 +102,11 @@ def milliseconds(function, seconds):
 def measure(size, dtype, seconds):
     """Return milliseconds a batch, by what is asked for."""
     batch, layer = make_batch(*size, dtype), StructuredHinge(n_jobs=1)
-    np.testing.assert_allclose(
-        layer.evaluate(*batch).losses, numpy_batch(*batch)[0], rtol=1e-3, atol=1e-3
-    )
+    log_layer, near = StructuredLogLoss(n_jobs=1), {"rtol": 1e-3, "atol": 1e-3}
+    np.testing.assert_allclose(layer.evaluate(*batch).losses, numpy_batch(*batch)[0], **near)
+    found, expected = log_layer.evaluate(*batch), numpy_log_batch(*batch)
+    for ours, theirs in zip((found.losses, *found.gradients()), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, **near)
     calls = {
         "losses": lambda: layer.evaluate(*batch).losses,
         "with gradients": lambda: layer.evaluate(*batch).gradients(),
@@ -87,6 +115,8 @@ def measure(size, dtype, seconds):
         "marginals": lambda: layer.marginals(*batch[:2]),
         "NumPy, a batch": lambda: numpy_batch(*batch),
         "NumPy, a loop": lambda: numpy_loop(*batch),
+        "log-losses": lambda: log_layer.evaluate(*batch).gradients(),
+        "by NumPy": lambda: numpy_log_batch(*batch),
     }
     return {name: milliseconds(call, seconds) for name, call in calls.items()}
 

@@ -5,11 +5,12 @@ made ones, whose columns have scales from 0.01 to 10,000, for StructSVMClassifie
 LogisticRegression with their defaults, and for other lam, raw columns, and the largest hinge of a
 row in place of their mean. `overlap`: the same of classes none of which has half of the rows of a
 region. `sparse`: accuracy on half of the rows of tables as CSR (all entries stored, one-hot columns
-and numbers, text), by how columns are scaled. `sets`: micro F1 of
-MultilabelPairwise by lam, beside one against rest. `rest`: the effect of scaled columns on
+and numbers, text), by how columns are scaled. `log`: held-out log-loss, accuracy and seconds of all
+these tables for surrogate="log" by lam, beside LogisticRegression of scaled columns. `sets`: micro
+F1 of MultilabelPairwise by lam, beside one against rest. `rest`: the effect of scaled columns on
 rankings, tokens and nodes. Needs the data sets, see sskit.datasets.
 
-    python examples/benchmarks/raw_tables.py [rows] [overlap] [sparse] [sets] [rest]
+    python examples/benchmarks/raw_tables.py [rows] [overlap] [sparse] [log] [sets] [rest]
 """
 
 import argparse
@@ -46,10 +47,11 @@ from sklearn.datasets import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, log_loss
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from sskit import MultilabelPairwise, RankingSVM, SegmentationModel, SequenceTagger
@@ -218,6 +220,47 @@ def rows(tables=tables):
     print(f"{'mean':14s}" + "".join(f"{np.mean(values):10.3f}{'':8s}" for values in found.values()))
 
 
+def log():
+    """Print the table of the logistic loss."""
+    scaler = StandardScaler, MaxAbsScaler
+    factors = {"1/4": 5, "1/20": 1, "1/80": 1 / 4, "1/320": 1 / 16}
+    models = {"logistic": None, "hinge": {"surrogate": "auto"}} | dict.fromkeys(factors, {})
+    found, seen = {name: [] for name in models}, set()
+    for table, X, y in (*tables(), *overlapping(), *sparse_tables()):
+        if table in seen:
+            continue
+        seen.add(table)
+        y, figures = np.unique(y, return_inverse=True)[1], {name: [] for name in models}
+        for train, test in ShuffleSplit(2, test_size=0.3, random_state=0).split(X):
+            ours = Classifier(surrogate="log").fit(X[train], y[train])
+            for name, options in models.items():
+                model = make_pipeline(scaler[sp.issparse(X)](), LogisticRegression())
+                if options is not None:
+                    model = clone(ours).set_params(**options)
+                if name in factors:
+                    model.set_params(lam=ours.lam_ * factors[name])
+                part = X[train], y[train]
+                _, seconds = processor_time(lambda m=model, part=part: m.fit(*part))
+                loss = np.nan
+                if name != "hinge":
+                    p = model.predict_proba(X[test])
+                    loss = log_loss(y[test], p, labels=model.classes_)
+                figures[name].append((loss, model.score(X[test], y[test]), seconds))
+        line = f"{table:16s}"
+        for name, rows in figures.items():
+            found[name].append(np.mean(rows, axis=0))
+            line += "  {} {:.3f} {:.3f} {:.2f} s".format(name, *found[name][-1])
+        print(line, flush=True)
+    best = np.nanmin([np.array(rows)[:, 0] for rows in found.values()], axis=0)
+    for name, rows in found.items():
+        loss, accuracy, seconds = np.transpose(rows)
+        over = np.exp(np.log(loss / best).mean())
+        print(
+            f"{name:9s} log-loss {loss.mean():.3f}, over the best one {over:.3f}, accuracy "
+            f"{accuracy.mean():.4f}, {seconds.sum():.1f} s"
+        )
+
+
 def label_sets():
     """Yield the names of tables, and rows and label sets in two parts."""
     for name, load, most in (
@@ -299,6 +342,7 @@ PARTS = {
     "rows": rows,
     "overlap": lambda: rows(overlapping),
     "sparse": sparse,
+    "log": log,
     "sets": sets,
     "rest": rest,
 }

@@ -31,9 +31,9 @@ class RegularizationPathDisplay:
 
     Draw it with `from_estimator`. For a path it shows bounds of the gap, as a fraction of the
     objective, which rise from the lam where a model was found to that of the next one, norms of
-    the weights and numbers of planes with dual weight; for a choice the mean test scores of all
-    lam that were tried, with their standard deviations, the chosen lam and the one it is compared
-    with.
+    the weights and, of hinges, numbers of planes with dual weight; for a choice the mean test
+    scores of all lam that were tried, with their standard deviations, the chosen lam and the one it
+    is compared with.
 
     Parameters
     ----------
@@ -114,12 +114,11 @@ class RegularizationPathDisplay:
         lams = np.append(path.lams_, max(path.lam_end_, 0.1 * path.lams_[-1]))
         ends = np.append(lams[1:-1] * (1.0 + 1e-9), lams[-1])
         inside = np.geomspace(lams[:-1], ends, 20, axis=1).ravel()
-        norms, planes = np.sqrt(np.maximum(path.sqnorms_, 0.0)), path.n_support_planes_
-        return {
-            "gap": (inside, np.array([path.relative_gap_at(lam) for lam in inside])),
-            "norm": (lams, np.append(norms, norms[-1])),
-            "planes": (lams, np.append(planes, planes[-1])),
-        }
+        steps = {"norm": np.sqrt(np.maximum(path.sqnorms_, 0.0))}
+        if hasattr(path, "n_support_planes_"):
+            steps["planes"] = path.n_support_planes_
+        gaps = {"gap": (inside, np.array([path.relative_gap_at(lam) for lam in inside]))}
+        return gaps | {name: (lams, np.append(y, y[-1])) for name, y in steps.items()}
 
     def plot(self, *, axes: Axes | Sequence[Axes] | np.ndarray | None = None) -> Self:
         """Draw the panels side by side.
@@ -164,7 +163,7 @@ class RegularizationPathDisplay:
         else:
             self._explain_gap(self.axes_["gap"])
             self.axes_["norm"].set_yscale("log")
-            for panel in ("norm", "planes"):
+            for panel in curves.keys() - {"gap"}:
                 self.lines_[panel].set_drawstyle("steps-post")
         return self
 

@@ -38,7 +38,7 @@ from sskit.estimators.base.weights import (
     default_lam,
     linear_scores,
     row_scale,
-    scaled_lam,
+    surrogate_lam,
 )
 from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import names_of_states, resolve_states
@@ -50,9 +50,16 @@ from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 
-SURROGATES = "weston_watkins", "crammer_singer"
+SURROGATES = "auto", "weston_watkins", "crammer_singer", "log"
 # Of more classes "auto" takes the largest of their hinges.
 MOST_SUMMED = 32
+
+
+def has_probabilities(estimator):
+    """Return True, or raise AttributeError if the surrogate has no probabilities."""
+    if estimator.surrogate != "log":
+        raise AttributeError(f"probabilities need surrogate='log', got {estimator.surrogate!r}")
+    return True
 
 
 class FittedClasses:
@@ -99,16 +106,18 @@ class StructSVMClassifier(
     ----------
     lam : float, default=None
         Regularisation strength, positive: 1 / (C n) for the C of :class:`sklearn.svm.LinearSVC`
-        by Crammer and Singer, 2 / (C n) for that of two classes by hinge. None means R^2 / (4 n),
-        with R^2 the mean squared norm of a row, scaled columns included, and n the sum of the
-        sample weights; with a kernel 1 / n.
+        by Crammer and Singer, 2 / (C n) for that of two classes by hinge, and with
+        ``surrogate="log"`` likewise for :class:`sklearn.linear_model.LogisticRegression`. None
+        means R^2 / (4 n), or R^2 / (20 n) for that surrogate, with R^2 the mean squared norm of a
+        row, scaled columns included, and n the sum of the sample weights; with a kernel 1 / n.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, whose objects have options.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
-        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options.
+        Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options. With
+        ``surrogate="log"`` it is "lbfgs", limited-memory BFGS.
     steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. "auto" is the last one for up
         to 32 classes.
@@ -122,12 +131,14 @@ class StructSVMClassifier(
         predicted one (column), in the order of ``classes_``, a dict of dicts by class, ``{true:
         {predicted: cost}}``, in which missing costs are 1. Costs are non-negative, and zero
         between a class and itself.
-    surrogate : {"auto", "weston_watkins", "crammer_singer"}, default="auto"
+    surrogate : {"auto", "weston_watkins", "crammer_singer", "log"}, default="auto"
         How the hinges of the wrong classes count: their mean, or the largest. Where classes overlap
         so much that none has half of the rows of a region, the largest one cannot tell the
         likeliest class, the mean can. "auto" is the mean for up to 32 classes, and the largest for
         more, with a kernel, with components, or under slack rescaling. For two classes both are the
-        same.
+        same. "log" is the negative logarithm of the probability of the true class in place of
+        hinges, multinomial logistic regression, and gives the model `predict_proba`; it takes no
+        kernels, bounds, components, costs or slack rescaling.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised like the others.
     standardize : {"auto", True, False}, default="auto"
@@ -289,8 +300,8 @@ class StructSVMClassifier(
     loss: Literal["zero_one"] | ArrayLike | Dictionary = parameter(
         StrOptions({"zero_one"}), "array-like", dict, default="zero_one"
     )
-    surrogate: Literal["auto", "weston_watkins", "crammer_singer"] = parameter(
-        StrOptions({"auto", *SURROGATES}), default="auto"
+    surrogate: Literal["auto", "weston_watkins", "crammer_singer", "log"] = parameter(
+        StrOptions({*SURROGATES}), default="auto"
     )
     fit_intercept: bool = parameter("boolean", default=True)
     class_weight: Literal["balanced"] | Dictionary | None = parameter(
@@ -356,6 +367,10 @@ class StructSVMClassifier(
             scale=scale,
             statistics={"labels": labels},
         )
+
+    def _asks(self):
+        """Return what the estimator requires besides `ASKED`: class weights are those of rows."""
+        return {"class weights": None}
 
     def _different(self, labels):
         """Return the set of different classes."""
@@ -443,7 +458,8 @@ class StructSVMClassifier(
                 counted = "components" if states.hidden else "classes"
                 further["chosen"] = (f"surrogate={name!r} ({n_scores} {counted})",)
             model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
-            problem, lam = model.bind(data, truth, block_weight, table), scaled_lam(summary)
+            problem = model.bind(data, truth, block_weight, table)
+            lam, further["rule"] = surrogate_lam(summary)
             if states.hidden:
                 further["completion"] = Mixture(
                     model=model,
@@ -528,6 +544,42 @@ class StructSVMClassifier(
         """
         scores = self._class_scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probabilities of the classes; only with ``surrogate="log"``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Of each row, in the order of ``classes_``; they sum to one.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes)
+            Of `predict_proba`, finite also where that is 0.
+        """
+        scores = self._class_scores(X)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        scores -= scores.max(axis=1, keepdims=True)
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the class with the highest score for each row.

@@ -31,7 +31,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import token_lam
+from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
@@ -437,7 +437,7 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
             shared["segment_features_"] = self.segment_features
         shared |= checked.columns.attributes()
         to_attributes = BlockAttributes(model.layout, shared)
-        lam, rule = token_lam(summary)
+        lam, rule = surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, rule=rule)
 
     def _losses(self, codes, lengths, summary):

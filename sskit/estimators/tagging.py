@@ -18,7 +18,7 @@ from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import token_lam
+from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
@@ -176,7 +176,11 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             random_state=self.random_state,
         )
         problem = latent.bind()
-        if partial is not None:
+        if partial is not None and options.likelihood:
+            # the sum over all that may be right is no longer convex
+            problem.accept(partial.possible)
+            further["certifiable"] = False
+        elif partial is not None:
             latent.mark_right(problem)
             further["completion"] = latent
         if summary.scale is None:
@@ -185,7 +189,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             further["certifiable"] = model.kernel.definite
         further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
-        lam, further["rule"] = token_lam(summary)
+        lam, further["rule"] = surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, **further)
 
     def _fitted_data(self, X):

@@ -2,13 +2,15 @@
 
 - :class:`StructuredHinge`: losses of a batch and their subgradients by all potentials; the best
   labellings, max-marginals and marginal probabilities.
-- :class:`HingeEvaluation`: its evaluation of a batch.
+- :class:`StructuredLogLoss`: likewise with the negative log-likelihood, as in a neural CRF.
+- :class:`HingeEvaluation`, :class:`LogLossEvaluation`: their evaluations of a batch.
 """
 
 from sskit._public import export_from
-from sskit.losses.evaluation import HingeEvaluation
+from sskit.losses.evaluation import HingeEvaluation, LogLossEvaluation
 from sskit.losses.hinge import StructuredHinge
+from sskit.losses.log_loss import StructuredLogLoss
 
-__all__ = ["HingeEvaluation", "StructuredHinge"]
+__all__ = ["HingeEvaluation", "LogLossEvaluation", "StructuredHinge", "StructuredLogLoss"]
 
 export_from(__name__)

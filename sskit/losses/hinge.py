@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import is_
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._parameters import JOBS, parameter, parameters
-from sskit._public import PublicMixin
-from sskit._types import ArrayLike, BaseEstimator, Dictionary
+from sskit._parameters import parameter, parameters
+from sskit._types import ArrayLike, Dictionary
 from sskit.inputs.weights import cost_table
-from sskit.losses.evaluation import HingeEvaluation, as_type
+from sskit.losses.evaluation import HingeEvaluation
+from sskit.losses.layer import StructuredLayer, find_hinges_of
 from sskit.losses.layout import pack_weights
-from sskit.losses.nodes import WORDS, NodeProblem
-from sskit.models.request import Decoder, find_hinges, find_max_marginals
-from sskit.models.structure import NodeLoss
 
 
 @parameters
-class StructuredHinge(PublicMixin, BaseEstimator):
+class StructuredHinge(StructuredLayer):
     r"""Structured hinge loss of potentials, with its subgradient: a last layer for any model.
 
     A network, or any other model, computes potentials :math:`\theta` of nodes and edges; the score
@@ -109,20 +105,12 @@ class StructuredHinge(PublicMixin, BaseEstimator):
            [ 0.,  1.]])
     """
 
-    structure: Literal["chain", "tree", "graph"] = parameter(
-        StrOptions({*WORDS}), default="chain", kw_only=False
-    )
     loss: Literal["hamming_sum", "hamming"] | ArrayLike | Dictionary = parameter(
         StrOptions({"hamming_sum", "hamming"}), dict, "array-like", default="hamming_sum"
     )
     rescaling: Literal["margin", "slack"] = parameter(
         StrOptions({"margin", "slack"}), default="margin"
     )
-    pairwise_form: Literal["full", "potts"] = parameter(
-        StrOptions({"full", "potts"}), default="full"
-    )
-    n_jobs: int | None = parameter(*JOBS, default=None)
-    _sound = None  # parameters that passed their check
 
     def evaluate(
         self,
@@ -175,107 +163,10 @@ default=None
         weight = pack_weights(token_weight, problem.layout)
         table = cost_table(self.loss, np.arange(problem.n_states))
         costs = self._costs(problem, weight)
-        return HingeEvaluation(problem, *self._find(problem, table, *costs))
+        return HingeEvaluation(problem, *find_hinges_of(problem, self.n_jobs, table, *costs))
 
-    def decode(
-        self,
-        unary: ArrayLike | Sequence[ArrayLike],
-        pairwise: ArrayLike | Sequence[ArrayLike] | None,
-        *,
-        edges: ArrayLike | Sequence[ArrayLike] | None = None,
-        mask: ArrayLike | None = None,
-    ) -> Any:
-        """Find the best labellings.
-
-        Parameters
-        ----------
-        unary, pairwise, edges, mask : object
-            As for :meth:`evaluate`.
-
-        Returns
-        -------
-        labels : ndarray of int32 of shape (n, n_nodes), or list of (n_nodes_i,)
-            The labellings, -100 at padding.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`evaluate`.
-        """
-        problem = self._pack(unary, pairwise, None, edges, mask)
-        return problem.layout.split_labels(self._find(problem)[1])
-
-    def max_marginals(
-        self,
-        unary: ArrayLike | Sequence[ArrayLike],
-        pairwise: ArrayLike | Sequence[ArrayLike] | None,
-        *,
-        edges: ArrayLike | Sequence[ArrayLike] | None = None,
-        mask: ArrayLike | None = None,
-    ) -> Any:
-        """Compute for each node and label the best score of all labellings with it.
-
-        Parameters
-        ----------
-        unary, pairwise, edges, mask : object
-            As for :meth:`evaluate`.
-
-        Returns
-        -------
-        scores : ndarray or list of ndarray
-            Of the shape and type of `unary`; zero at padding, -inf if nothing is allowed.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`evaluate`; also for graphs.
-        """
-        problem = self._pack(unary, pairwise, None, edges, mask, method="max_marginals")
-        request = problem.request()
-        out = np.zeros((problem.layout.n_rows, request.map.stride))
-        out = Decoder(request, self.n_jobs).run(find_max_marginals, out)[:, : problem.n_states]
-        return problem.layout.split(as_type(out, problem.dtypes[0]))
-
-    def marginals(
-        self,
-        unary: ArrayLike | Sequence[ArrayLike],
-        pairwise: ArrayLike | Sequence[ArrayLike] | None,
-        *,
-        edges: ArrayLike | Sequence[ArrayLike] | None = None,
-        mask: ArrayLike | None = None,
-    ) -> Any:
-        """Compute for each node and label its probability, by the sum-product algorithm.
-
-        A labelling has the probability exp(F(y)) / Z. Scores of a max-margin model are not
-        log-probabilities: divide potentials by a temperature that makes held-out labels likely.
-
-        Parameters
-        ----------
-        unary, pairwise, edges, mask : object
-            As for :meth:`evaluate`.
-
-        Returns
-        -------
-        probabilities : ndarray or list of ndarray
-            Of the shape and type of `unary`; zero at padding.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`evaluate`; also for graphs.
-        """
-        problem = self._pack(unary, pairwise, None, edges, mask, method="marginals")
-        log_sums, out, *_ = Decoder(problem.request(), self.n_jobs).marginals()
-        if log_sums.min(initial=0.0) == -np.inf:
-            raise problem.forbidden(int(log_sums.argmin()))
-        return problem.layout.split(as_type(out, problem.dtypes[0]))
-
-    def _check(self):
-        """Raise ValueError for a parameter that is wrong, or that does not go with another."""
-        given = [vars(self)[name] for name in self._parameter_constraints]
-        if self._sound is not None and all(map(is_, given, self._sound)):
-            return  # a check takes as long as a short sequence
-        self._validate_params()
+    def _check_together(self):
+        """Raise ValueError for a parameter that does not go with another."""
         if self.rescaling == "slack":
             if self.structure != "chain":
                 raise ValueError(
@@ -284,61 +175,7 @@ default=None
                 )
             if not isinstance(self.loss, str):
                 raise ValueError("rescaling='slack' takes loss='hamming_sum' or 'hamming'")
-        if self.structure == "chain" and self.pairwise_form != "full":
-            raise ValueError("pairwise_form='potts' is for trees and graphs")
-        self._sound = given
-
-    def _pack(self, *given, method=None):
-        """Return checked potentials and labels; raise ValueError if a method excludes graphs."""
-        self._check()
-        if method is not None and self.structure == "graph":
-            raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-        return NodeProblem(self.structure, self.pairwise_form == "potts", *given)
-
-    def _find(self, problem, table=None, cost=None, levels=None, unit=None):
-        """Return labellings and losses of all samples.
-
-        Parameters
-        ----------
-        problem : NodeProblem
-            The samples.
-        table : ndarray of shape (n_states, n_states), default=None
-            Factors of the costs.
-        cost : ndarray of shape (n_rows,), default=None
-            Costs of wrong labels; None: only the completion of known labels is computed.
-        levels, unit : ndarray, default=None
-            The costs in units, and the unit of each sample, for slack rescaling.
-
-        Returns
-        -------
-        labels, completed : ndarray of shape (n_rows,), int32
-            Those of the maximum in the loss, and the true ones; -1 at padding.
-        losses, scale, exact : ndarray of shape (n,)
-            Hinges, factors of their gradients, and whether they are certain.
-        """
-        n, n_rows, K = problem.layout.n, problem.layout.n_rows, problem.n_states
-        labels, completed = np.full((2, n_rows), -1, dtype=np.int32)
-        known, n_candidates, truth = None, 0, problem.truth
-        hidden = truth < 0
-        n_hidden = np.count_nonzero(hidden)
-        if n_hidden:
-            possible = None
-            if n_hidden < n_rows:
-                possible = hidden[:, np.newaxis] | (truth[:, np.newaxis] == np.arange(K))
-            known = NodeLoss(
-                np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows), K, possible=possible
-            )
-        request = problem.request()
-        if levels is not None:
-            most, levels = problem.largest_total(levels), levels.astype(np.int32)
-            n_candidates = request.structure.index_losses(levels, unit, most)
-        loss = None if cost is None else NodeLoss(completed, cost, K, table)
-        out = np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8)
-        given = truth, known, loss, n_candidates, completed, labels, *out
-        Decoder(request, self.n_jobs).run(find_hinges, given)
-        if out[0].min(initial=0.0) == -np.inf:
-            raise problem.forbidden(int(out[0].argmin()))
-        return labels, completed, *out[:2], out[2].view(bool)
+        super()._check_together()
 
     def _costs(self, problem, weight):
         """Return the costs of wrong labels, also as counts of units for slack rescaling."""

@@ -11,6 +11,7 @@ from sskit.models.features import no_features, with_spare
 from sskit.models.graph.given import given_graphs
 from sskit.models.graph.model import form_of
 from sskit.models.request import Given, GivenMap
+from sskit.models.structure import NodeLoss
 
 WORDS = {
     "chain": ("sequence", "token", "label"),
@@ -88,25 +89,59 @@ class NodeProblem:
         """Whether all edges of all samples have the same table."""
         return not self.tables.step and len(self.values) == self.tables.size
 
-    def request(self):
-        """Return the potentials as a request for labellings."""
+    def agreeing(self):
+        """Return the `NodeLoss` of the states that agree with the labels, where some are known."""
+        truth, n_rows, K = self.truth[:, np.newaxis], len(self.truth), self.n_states
+        possible = (truth < 0) | (truth == np.arange(K)) if (truth >= 0).any() else None
+        return NodeLoss(np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows), K, possible=possible)
+
+    def table_counts(self, one_each=True):
+        """Return how many tables each sample has for its edges; None: all share one.
+
+        Parameters
+        ----------
+        one_each : bool, default=True
+            Whether edges of a chain that have one table share its copy.
+
+        Returns
+        -------
+        counts : ndarray of shape (n,) or None
+        """
+        # Potts potentials are one number for each edge
+        if self.one_table and not self.potts:
+            return None
+        counts = self.edges.count
+        if not (self.tables.step or self.potts or (self.structure == "chain" and not one_each)):
+            counts = np.minimum(counts, 1)
+        return np.where(self.layout.length > 0, counts, 0)
+
+    def request(self, one_each=True):
+        """Return the potentials as a request for labellings.
+
+        Parameters
+        ----------
+        one_each : bool, default=True
+            As for `table_counts`.
+
+        Returns
+        -------
+        request : Given
+        """
         layout, edges, tables, K = self.layout, self.edges, self.tables, self.n_states
         chains, size = self.structure == "chain", tables.size
         offsets = make_offsets(layout.length)
-        one = self.one_table and not self.potts
+        counts = self.table_counts(one_each)
+        one = counts is None
         weights = self.values if one else np.zeros(size if chains else 0)
         parts = {"head": (K, K) if chains else (1, size)} if chains or one else {}
         given = {}
         if not one:
-            # Potts potentials are one number for each edge
-            count = edges.count if tables.step or self.potts else np.minimum(edges.count, 1)
-            count = np.where(layout.length > 0, count, 0)
-            where = make_offsets(count)
+            where = make_offsets(counts)
             parts |= {"edges": no_features(where[-1]), "edge_offsets": where}
             parts |= {} if chains else {"edge_columns": size}
             given = {"tables": self.values, "table_first": tables.first, "step": tables.step}
         map = GivenMap(no_features(offsets[-1]), offsets, K, **parts)
-        map.one_each = not tables.step
+        map.one_each = one_each and not tables.step
         if chains:
             structure = ChainStructure(map)
         else:

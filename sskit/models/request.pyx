@@ -11,7 +11,7 @@ from sskit.models.features import SPARE, take_weights
 cimport cython
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from sskit.core.lanes cimport LANES, padded
 from sskit.core.problem cimport SlackGoal
@@ -540,6 +540,73 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
                 scale[b.i] = value[b.i]
                 more *= value[b.i]
             value[b.i] = max(value[b.i] + more, 0.0)
+
+
+def find_log_losses(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
+    """Write -log p of the known labels of the blocks start .. stop - 1, and its gradient.
+
+    Parameters
+    ----------
+    given : Given
+        The blocks; its structure has marginals.
+    start, stop : int
+        Which of them.
+    out : tuple
+        ``(label, known, table_first, losses, nodes, tables)``. Labels (n_rows,), -1 where they are
+        not known; a `NodeLoss` of the states that agree with them; where the tables of each block
+        begin (n_blocks + 1,), one for each edge, or one if all blocks have the same. Then what is
+        written: log Z minus the logarithm of the same sum over what agrees, inf where nothing does;
+        and its gradients by potentials of nodes (n_rows, K) and of tables (n_tables, size).
+    """
+    cdef const int32_t[::1] label = out[0]
+    cdef NodeLoss known = out[1]
+    cdef const int64_t[::1] table_first = out[2]
+    cdef double[::1] losses = out[3], theta = given.begin()
+    cdef double[:, ::1] nodes = out[4], tables = out[5]
+    cdef FeatureMap map = given.map
+    cdef Structure structure = given.structure
+    cdef double[::1] own = np.zeros(map.max_statistics + LANES), agreeing = own.copy()
+    cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
+    cdef double[::1] value = np.empty(structure.max_support + 1)
+    cdef Py_ssize_t K = map.n_columns, base = map.node_base, n_rows = 1, columns = map.edge_columns
+    cdef Py_ssize_t t, k, n, e, size, place
+    cdef double loss, score
+    cdef Block b = given.before(start)
+    if given.tables is None or map.edge_pairs:
+        n_rows, columns = map.head_rows, map.head_columns
+    structure.prepare_marginals(theta)
+    with nogil:
+        while given.next(stop, &theta[0], &b):
+            size = map.edge_base(b.i) + map.n_edges(b.i) * map.edge_stride
+            memset(&own[0], 0, size * sizeof(double))
+            loss, score, n = structure.marginals(&b, &own[base], &own[0]), 0.0, 0
+            for t in range(b.n):
+                n += label[b.first + t] >= 0
+            if loss > -INFINITY and n == b.n:
+                n = structure.statistics(&b, &label[b.first], &index[0], &value[0])
+                for k in range(n):
+                    own[index[k]] -= value[k]
+                    score += value[k] * theta[index[k]]
+            elif loss > -INFINITY:
+                known.forbid(b.first, b.n, &theta[base], map.stride)
+                memset(&agreeing[0], 0, size * sizeof(double))
+                score = structure.marginals(&b, &agreeing[base], &agreeing[0])
+                for k in range(size):
+                    own[k] -= agreeing[k]
+            losses[b.i] = INFINITY
+            if loss == -INFINITY or score == -INFINITY:
+                continue
+            losses[b.i] = max(loss - score, 0.0)
+            for t in range(b.n):
+                for k in range(K):
+                    nodes[b.first + t, k] = own[base + t * map.stride + k]
+            for e in range(table_first[b.i + 1] - table_first[b.i]):
+                # tables follow the nodes, unless all blocks have one
+                place = 0 if given.tables is None else map.edge_base(b.i) + e * map.edge_stride
+                for t in range(n_rows):
+                    for k in range(columns):
+                        tables[table_first[b.i] + e, t * columns + k] = own[place + k]
+                    place += padded(columns)
 
 
 class Decoder:

@@ -99,6 +99,10 @@ OF_ROWS = {
     "components": Feature({"n_components": 2}),
     "projection": Feature({"steps": "projection"}),
     "sum of hinges": Feature({"surrogate": "weston_watkins"}),
+    "log": Feature({"surrogate": "log", "solver": "lbfgs"}),
+    # of rows, not of losses
+    "weights of classes": Feature({"class_weight": {"a": 2.0}}),
+    "balanced": Feature({"class_weight": "balanced"}),
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import segments
 from helpers.objectives import log_loss_by_attributes
 from helpers.pairwise import every_pair
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
@@ -14,11 +16,14 @@ from sskit import (
     CalibratedTagger,
     EarlyStopping,
     RegularizationPath,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
 )
+from sskit.core.regularizer import Regularizer
 from sskit.dask import Distributed
+from sskit.display import RegularizationPathDisplay
 
 TAGS = np.array(["a", "b", "c"])
 PARENTS = [[-1], [-1, 0], [-1, 0, 0], [-1, 0, 1, -1]]
@@ -127,6 +132,103 @@ def test_what_is_around_takes_it():
     np.testing.assert_allclose(near.coef_, warm.coef_, atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="stopped after 2 passes with a relative duality"):
         SequenceTagger(surrogate="log", max_iter=2).fit(X, y)
+
+
+def partly(y, seed=0):
+    """Labels of which some are not known, or one of two, and the same as sets."""
+    rng = np.random.default_rng(seed)
+    known, sets = [], []
+    for labels in y:
+        kinds = rng.integers(3, size=len(labels))
+        two = [{label, TAGS[rng.integers(3)]} for label in labels.tolist()]
+        given = zip(labels.tolist(), two, kinds, strict=True)
+        known.append([[label, pair, "?"][kind] for label, pair, kind in given])
+        sets.append([{*TAGS} if label == "?" else label for label in known[-1]])
+    return known, sets
+
+
+@every_pair(name=CASES, n_jobs=[1, 2])
+def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
+    model, X, y = make(name, n_jobs=n_jobs, ignore_label="?")
+    known, sets = partly(y)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    model.fit(X, known, sample_weight=weight)
+    w, losses = weights(model), log_loss_by_attributes(model, X, sets)
+    objective = 0.05 * w @ w + weight @ losses / weight.sum()
+    assert model.primal_objective_ == pytest.approx(objective, abs=1e-10)
+    # not convex: the gradient is small, but no gap is a certificate
+    assert not model.certified_ and model.dual_gap_ <= 1e-7 and not hasattr(model, "n_rounds_")
+    problem = model._make_task(X, known, weight).problem
+    loss, n = problem.log_loss(n_jobs), problem.n_weights
+    padded, step = Regularizer(1.0, n).padded, 1e-5
+
+    def value(u):
+        gradient = np.zeros(len(padded(u)))
+        return loss.evaluate(padded(u), gradient), gradient[:n]
+
+    u = np.random.default_rng(2).normal(size=n)
+    slope = [value(u + step * e)[0] - value(u - step * e)[0] for e in np.eye(n)]
+    np.testing.assert_allclose(value(u)[1], np.array(slope) / (2 * step), atol=1e-8)
+    assert not loss.convex
+    # all known, written as sets, is the convex problem
+    whole = clone(model).fit(X, [[{label} for label in labels] for labels in y])
+    np.testing.assert_allclose(weights(whole), weights(clone(model).fit(X, y)), atol=1e-12)
+    assert whole.certified_
+
+
+def test_what_is_around_labels_that_are_not_known():
+    X, y = sequences(40)
+    known, _ = partly(y)
+    tagger = SequenceTagger(surrogate="log", ignore_label="?")
+    assert tagger.fit(X, known).score(X, y) > 0.6
+    nothing = tagger.fit(X, [["?"] * len(labels) for labels in y[:-1]] + [list(y[-1])])
+    assert np.isfinite(nothing.coef_).all()
+    field = CalibratedTagger(tagger, method="likelihood").fit(X, known)
+    assert field.predict_proba(X)[0].shape == (len(y[0]), 3)
+    steps = SequenceTagger(surrogate="log", ignore_label="?")
+    steps.partial_fit(X[:20], known[:20], classes=TAGS).partial_fit(X[20:], known[20:])
+    assert steps.score(X, y) > 0.6
+    warm = SequenceTagger(surrogate="log", ignore_label="?", warm_start=True).fit(X, known)
+    n_iter = warm.n_iter_
+    assert warm.set_params(tol=1e-6).fit(X, known).n_iter_ < n_iter + 60
+    with pytest.raises(ValueError, match="a path cannot be combined with labels that are not"):
+        RegularizationPath(tagger, lam_min=0.1).fit(X, known)
+    assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("name", ["rows", "segments", *CASES])
+def test_paths(name):
+    if name == "segments":
+        estimator, (X, y) = SegmentTagger(surrogate="log"), segments()
+    elif name == "rows":
+        estimator, X = StructSVMClassifier(surrogate="log"), np.concatenate(sequences(30)[0])
+        y = np.concatenate(sequences(30)[1])
+    else:
+        estimator, X, y = make(name, lam=None)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
+    assert path.certified_ and path.lam_end_ <= 1e-3 and path.max_gap_ == 0.1
+    assert not path.coefs_[0].any() and not hasattr(path, "n_support_planes_")
+    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
+        exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y, sample_weight=weight)
+        low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
+        assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
+        assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
+        assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+    assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
+    if name == "segments":
+        return
+    model = path.estimator_at(0.01)
+    losses = (
+        -log_probabilities(model, X, y) if name == "rows" else log_loss_by_attributes(model, X, y)
+    )
+    j = np.searchsorted(-path.lams_, -0.01, "right") - 1
+    assert weight @ losses / weight.sum() == pytest.approx(path.hinges_[j], abs=1e-9)
+
+
+def log_probabilities(model, X, y):
+    """The logarithms of the probabilities of the true classes of rows."""
+    return model.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
 
 
 def test_probabilities_of_a_model_that_is_fitted_here_or_before():

@@ -168,6 +168,7 @@ FITS = {
     "rows, costs": Fit(StructSVMClassifier(**PAIRS, **RAW), rows),
     "rows, bounds": Fit(StructSVMClassifier(**BOX), rows, bounded=True),
     "rows, prior": Fit(StructSVMClassifier(prior=PRIOR), rows),
+    "rows, likelihood": Fit(StructSVMClassifier(surrogate="log"), rows),
     "rows, kernel": Fit(StructSVMClassifier(**RBF), rows),
     "rows, few kernel rows": Fit(StructSVMClassifier(**FEW_ROWS), rows),
     "rows, kernel and slack": Fit(StructSVMClassifier(rescaling="slack", **FEW_ROWS), rows),

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from sskit.core.regularizer import Regularizer
@@ -37,8 +38,27 @@ def log_losses(pairs, w):
     return losses, slope
 
 
+def log_primal(toy, w, lam, prior=0.0):
+    """P(w) of a likelihood and its gradient, by enumeration."""
+    losses, slope = log_losses(toy.pairs, w)
+    u = w - prior
+    return 0.5 * lam * float(u @ u) + float(toy.pairs.c @ losses), lam * u + slope
+
+
+def log_optimum(toy, lam, prior=0.0):
+    """The least P(w) of a likelihood, by enumeration and SciPy."""
+    found = minimize(
+        lambda w: log_primal(toy, w, lam, prior), np.zeros(toy.pairs.d), jac=True,
+        method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-11, "maxiter": 5000},
+    )  # fmt: skip
+    return found.fun
+
+
 def log_loss_by_attributes(model, X, y):
-    """-log p of each sequence or tree, by the fitted weights and all labellings."""
+    """-log p of each sequence or tree, by the fitted weights and all labellings.
+
+    A label of the truth may be a set, of which any is right.
+    """
     losses, classes = [], model.classes_.tolist()
     for x, truth in zip(X, y, strict=True):
         edges, parents = None, None
@@ -68,8 +88,9 @@ def log_loss_by_attributes(model, X, y):
             return total
 
         every = itertools.product(range(len(classes)), repeat=len(node))
-        own = score([classes.index(label) for label in truth])
-        losses.append(logsumexp([*map(score, every)]) - own)
+        sets = [label if isinstance(label, set) else {label} for label in truth]
+        right = itertools.product(*([classes.index(k) for k in own] for own in sets))
+        losses.append(logsumexp([*map(score, every)]) - logsumexp([*map(score, right)]))
     return np.array(losses)
 
 

@@ -104,6 +104,7 @@ OWN_TYPES = ["helpers.structures.Matching", "helpers.structures.SignsOfPystruct"
 
 MODELS = {
     "classifier": (StructSVMClassifier(**FAST), lambda: (rows()[0], np.arange(24) % 3)),
+    "classifier, likelihood": (StructSVMClassifier(surrogate="log", **FAST), rows),
     "classifier, names": (StructSVMClassifier(**FAST), rows),
     "classifier, two classes": (StructSVMClassifier(**FAST), two_classes),
     "classifier, box": (StructSVMClassifier(bounds=(-1.0, 2.0), **FAST), rows),

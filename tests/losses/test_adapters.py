@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sskit.losses import StructuredHinge
+from sskit.losses import StructuredHinge, StructuredLogLoss
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "how_to" / "networks.rst"
 
@@ -36,12 +36,15 @@ def test_the_guide_has_them():
     assert all(map(callable, map(of_guide, ("torch_hinge", "train_network", "jax_hinge"))))
 
 
-def test_pytorch():
+LAYERS = [StructuredHinge("chain", loss="hamming"), StructuredLogLoss("chain")]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_pytorch(layer):
     torch = pytest.importorskip("torch")
     unary, transitions, labels = (torch.tensor(x) for x in batch())
     unary.requires_grad_()
     transitions.requires_grad_()
-    layer = StructuredHinge("chain", loss="hamming")
     hinge = of_guide("torch_hinge")(layer)
     mask = torch.arange(6) < torch.tensor([6, 5, 6, 4])[:, None]
     for given in ((labels,), (labels, mask)):
@@ -53,11 +56,11 @@ def test_pytorch():
     assert hinge(unary.float(), transitions.float(), labels).dtype == torch.float32
 
 
-def test_jax():
+@pytest.mark.parametrize("layer", LAYERS)
+def test_jax(layer):
     jax = pytest.importorskip("jax")
     check_grads = pytest.importorskip("jax.test_util").check_grads
     unary, transitions, labels = batch()
-    layer = StructuredHinge("chain", loss="hamming")
     losses = of_guide("jax_hinge")(layer)
     with jax.enable_x64(True):
         unary, transitions, labels = map(jax.numpy.asarray, (unary, transitions, labels))

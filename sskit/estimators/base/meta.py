@@ -171,6 +171,38 @@ class DelegatingEstimator(MetaEstimator):
         """
         return self._answer("decision_function", X, known=known)
 
+    @estimator_has("predict_proba")
+    def predict_proba(self, X: ArrayLike | Samples) -> np.ndarray:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : object
+            Input of the estimator.
+
+        Returns
+        -------
+        p : ndarray
+            What the estimator returns.
+        """
+        return self._answer("predict_proba", X)
+
+    @estimator_has("predict_log_proba")
+    def predict_log_proba(self, X: ArrayLike | Samples) -> np.ndarray:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : object
+            Input of the estimator.
+
+        Returns
+        -------
+        log_p : ndarray
+            What the estimator returns.
+        """
+        return self._answer("predict_log_proba", X)
+
     def score(
         self, X: ArrayLike | Samples, y: ArrayLike | Samples, sample_weight: ArrayLike | None = None
     ) -> float:

@@ -21,7 +21,8 @@ class TrainingTask(NamedTuple):
         Maps a flat weight vector of features as the user gave them to fitted attributes; of a
         class, so that it can be saved.
     certifiable : bool
-        Whether the kernel is positive semi-definite; else no gap is a certificate.
+        Whether the kernel is positive semi-definite and the likelihood convex; else no gap is a
+        certificate.
     completion : Completion
         Of labels that are not known; None if all are known.
     options : Options

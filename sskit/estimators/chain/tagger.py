@@ -112,7 +112,9 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         conditional random field: its probabilities need no calibration, see "likelihood" of
         :class:`CalibratedTagger`. There are no losses of labels then: `loss`, `class_weight`,
         `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
-        R^2 / (20 n). All labels must be known; not with a kernel, bounds or hidden states.
+        R^2 / (20 n). The log-sum over all labellings that agree with what is known takes the
+        place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no gap is a
+        certificate. Not with a kernel, bounds or hidden states.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
@@ -259,8 +261,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         what it misses. With unknown labels it is that of the last round, for the labels completed
         in it.
     n_rounds_ : int
-        Only with unknown labels or hidden states: number of rounds, in which they are completed
-        and the model is trained, of the best start.
+        Only with hidden states or, by the hinge, unknown labels: number of rounds, in which they
+        are completed and the model is trained, of the best start.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         In the same cases, P(w) at the end of each round, with the best completion under w as the
         truth. It never rises.

@@ -73,7 +73,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     Without `cv` the path of an estimator is traced from large lam to small. Between two
     breakpoints one weight vector serves all lam: a duality gap proves that its objective exceeds
     the optimum by at most the fraction `eps` of itself (and of a thousandth of P(0)). Above the
-    first breakpoint the weights are linear in 1 / lam.
+    first breakpoint the weights are linear in 1 / lam; those of a likelihood are zero.
 
     With `cv` lam is chosen instead. In each fold the estimator is fitted at four times, twice,
     once, a half and a quarter of its lam: its default for the data of the fold or, if it sets lam,
@@ -132,14 +132,15 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     sqnorms_ : ndarray of shape (J,)
         Squared norm of the weights of each model; with a kernel that of its functions.
     hinges_ : ndarray of shape (J,)
-        Mean hinge of each model: with lam / 2 times ``sqnorms_`` it is the primal objective.
+        Mean hinge of each model, or mean log-loss with ``surrogate="log"``: with lam / 2 times
+        ``sqnorms_`` it is the primal objective.
     max_gap_ : float
         Upper bound of `relative_gap_at` of any lam: eps, or more if the oracle may miss the
         maximum and bounds it, because what it may have missed is part of the gaps.
     certified_ : bool
         Whether all gaps are proofs: the oracle is exact, or bounds what it misses.
     n_support_planes_ : ndarray of shape (J,)
-        Planes with dual weight, those of the truth aside.
+        Planes with dual weight, those of the truth aside; not with ``surrogate="log"``.
     n_iter_, n_oracle_calls_ : ndarray of shape (J,)
         Passes and oracle calls until each model was found, from the beginning.
     times_ : ndarray of shape (J,)
@@ -400,7 +401,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     def _conjugate(self, j, factor):
         """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""
         if self._bounds is None:
-            return 0.5 * factor**2 * self.sqnorms_[j]
+            return 0.5 * factor**2 * self._dual_sqnorms[j]
         return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
 
     def estimator_at(self, lam: float) -> Any:

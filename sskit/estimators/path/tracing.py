@@ -13,7 +13,7 @@ from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.path.tracer import PathTracer, largest_fraction
+from sskit.solvers.path.tracer import LikelihoodTracer, PathTracer, largest_fraction
 
 # The end of a path whose user names none, as a fraction of the default lam of the estimator.
 END = 1e-3
@@ -53,7 +53,7 @@ def trace(path, X, y, sample_weight, further):
     if "averaging" in solver.get_params():
         solver.set_params(averaging=False)  # the next model starts from the last iterate
     task = estimator._make_task(X, y, sample_weight, options, **further)
-    if task.completion is not None:
+    if task.completion is not None or (options.likelihood and not task.certifiable):
         check_combinations(estimator, path="a path", unknown="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
     regularizer = estimator._make_regularizer(task, 1.0)
@@ -65,7 +65,8 @@ def trace(path, X, y, sample_weight, further):
     lam_min = END * task.default_lam if path.lam_min is None else path.lam_min
     ends = {"lam_min": lam_min, "max_breakpoints": path.max_breakpoints}
     precision = {"eps": path.eps, "kappa": path.kappa}
-    tracer = PathTracer(fit, **precision, **ends, max_iter=estimator.max_iter)
+    of_surrogate = LikelihoodTracer if options.likelihood else PathTracer
+    tracer = of_surrogate(fit, **precision, **ends, max_iter=estimator.max_iter)
     pieces = []
     # within the stop Ctrl-C ends the path, for half a path is of use
     with stop, np.errstate(**QUIET):
@@ -84,7 +85,7 @@ def trace(path, X, y, sample_weight, further):
         """Return the fitted attributes of all pieces."""
         return np.array([getattr(piece, name) for piece in pieces])
 
-    return common_attributes(task.attributes(pieces[0].w)) | {
+    fitted = common_attributes(task.attributes(pieces[0].w)) | {
         "lams_": column("lam"),
         "lam_end_": lam_end,
         "coefs_": np.array([task.to_user(piece.w) for piece in pieces]),
@@ -93,7 +94,6 @@ def trace(path, X, y, sample_weight, further):
         "hinges_": column("hinge"),
         "max_gap_": largest_fraction(path.eps, pieces, tracer.origin_gap, fit.unit),
         "certified_": Proof.of(task.problem) > Proof.NOTHING and task.certifiable,
-        "n_support_planes_": column("n_support_planes"),
         "n_iter_": column("n_iter"),
         "n_oracle_calls_": column("n_oracle_calls"),
         "times_": column("time"),
@@ -103,9 +103,13 @@ def trace(path, X, y, sample_weight, further):
         "_origin_gap": tracer.origin_gap,
         "_bounds": bounds,
         "_losses": column("loss"),
+        "_dual_sqnorms": column("dual_sqnorm"),
         "_dual_sums": column("v") if bounds else None,
         "_template": (estimator, task.to_attributes, solver),
     }
+    if not options.likelihood:  # of which all labellings have dual weight
+        fitted["n_support_planes_"] = column("n_support_planes")
+    return fitted
 
 
 def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):

@@ -268,7 +268,8 @@ cdef class GraphStructure(Structure):
             place = self.pair_base(b.i) + table_of(&p, e) * p.width
             for a in range(K):
                 for c in range(K):
-                    pairs[place + self.form.column[a, c]] += counts[(e * K + a) * stride + c]
+                    if a == c or not p.potts:  # which count where states agree
+                        pairs[place + self.form.column[a, c]] += counts[(e * K + a) * stride + c]
         return log_sum
 
     cdef Py_ssize_t statistics(

@@ -36,6 +36,9 @@ cdef class LogLoss(Task):
     cdef int64_t[::1] node_bound             # (n_parts + 1,) where the features of a part begin
     cdef int64_t[::1] edge_bound             # likewise, those of edges
     cdef double[::1] loss                    # (n_blocks,) -log p
+    cdef readonly bint convex                # is there one right labelling of each block?
+    cdef unsigned char[::1] is_open          # (n_blocks,) or not
+    cdef double[:, ::1] right                # (n_workers, ...) statistics of right labellings
     # the task at hand
     cdef const double* w
     cdef double* gradient
@@ -45,5 +48,8 @@ cdef class LogLoss(Task):
     cdef int expect(
         self, Py_ssize_t i, Py_ssize_t worker, FeatureMap map, Structure structure
     ) except -1 nogil
+    cdef double expect_right(
+        self, const Block* b, Py_ssize_t worker, FeatureMap map, Structure structure, double* own
+    ) except? -1 nogil
     cdef void gather(self, Py_ssize_t i, Py_ssize_t part, FeatureMap map) noexcept nogil
     cdef int do_phase(self, Py_ssize_t n, Py_ssize_t chunk) except -1

@@ -4,7 +4,9 @@
                 log Z_i = log sum_y exp <theta_i, m_i(y)>
     gradient    sum_i c_i B_i (E[m_i(y)] - m_i(y_i)),  the expectation over p(y) = exp(..) / Z_i
 
-The solver adds lam / 2 ||w||^2 (`solvers/quasi_newton`).
+Where several labels of a node may be right, the log-sum over all right labellings takes the place
+of the score of y_i, and the expectation over them that of m_i(y_i); f is then not convex. The
+solver adds lam / 2 ||w||^2 (`solvers/quasi_newton`).
 """
 
 import numpy as np
@@ -111,6 +113,12 @@ cdef class LogLoss(Task):
         self.index = np.zeros((n_workers, problem.max_support + 1), dtype=np.int32)
         self.value = np.zeros((n_workers, problem.max_support + 1))
         self.loss = np.zeros(problem.n_blocks)
+        self.convex = not problem.loss.has_sets
+        self.is_open = np.zeros(problem.n_blocks, dtype=np.uint8)
+        if not self.convex:
+            several = np.append(0, np.cumsum(np.sum(problem.loss.right, axis=1) > 1))
+            self.is_open = np.diff(several[np.asarray(problem.offsets)]).astype(bool).view(np.uint8)
+            self.right = np.zeros((n_workers, map.max_statistics + LANES))
         self.arrange_portions(room * n_workers)
         self.node_bound = self.feature_bounds(map.features)
         self.edge_bound = np.zeros(len(self.node_bound), dtype=np.int64)
@@ -243,6 +251,10 @@ cdef class LogLoss(Task):
         if self.loss[i] == -INFINITY:
             self.loss[i] = INFINITY
             return 0
+        if self.is_open[i]:
+            score = self.expect_right(&b, worker, map, structure, own)
+            self.loss[i] = INFINITY if score == -INFINITY else self.loss[i] - score
+            return 0
         truth = &self.problem.loss.truth[b.first]
         n = structure.statistics(&b, truth, &self.index[worker, 0], &self.value[worker, 0])
         for k in range(n):
@@ -250,6 +262,24 @@ cdef class LogLoss(Task):
             score += self.value[worker, k] * theta[self.index[worker, k]]
         self.loss[i] -= score
         return 0
+
+    # own -= the expected statistics of the right labellings; returns the log-sum over these
+    cdef double expect_right(
+        self, const Block* b, Py_ssize_t worker, FeatureMap map, Structure structure, double* own
+    ) except? -1 nogil:
+        cdef Py_ssize_t t, k, size = map.edge_base(b.i) + map.n_edges(b.i) * map.edge_stride
+        cdef double* theta = &self.theta[worker, 0]
+        cdef double* right = &self.right[worker, 0]
+        cdef double log_sum
+        for t in range(b.n):
+            for k in range(self.problem.loss.n_states):
+                if not self.problem.loss.right[b.first + t, k]:
+                    theta[map.node_base + t * map.stride + k] = -INFINITY
+        memset(right, 0, size * sizeof(double))
+        log_sum = structure.marginals(b, right + map.node_base, right)
+        for k in range(size):
+            own[k] -= right[k]
+        return log_sum
 
     # add the statistics of a block to the gradient, for a part of the features
     cdef void gather(self, Py_ssize_t i, Py_ssize_t part, FeatureMap map) noexcept nogil:

@@ -51,8 +51,8 @@ class Piece:
         The smallest, the next breakpoint; 0 if the model serves all smaller lam.
     w : ndarray of shape (n_weights,)
         The weights.
-    sqnorm : float
-        ||w||^2, in a kernel space that of the functions.
+    sqnorm, dual_sqnorm : float
+        ||w||^2, in a kernel space that of the functions; and that of v, without bounds.
     gap : float
         Duality gap at lam, absolute.
     hinge : float
@@ -60,11 +60,13 @@ class Piece:
     inexactness : float
         The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
-        The dual sum at lam; the same array as `w` without bounds on the weights.
+        The dual sum at lam, the same array as `w` without bounds on the weights; None for a
+        likelihood.
     loss : float
-        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>.
+        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>; for the
+        likelihood its mean entropy.
     n_support_planes : int
-        Planes with weight, those of the truth aside.
+        Planes with weight, those of the truth aside; 0 for the likelihood, where all have some.
     n_iter, n_oracle_calls : int
         Passes and oracle calls from the beginning of the path.
     time : float
@@ -75,10 +77,11 @@ class Piece:
     lam_end: float
     w: np.ndarray
     sqnorm: float
+    dual_sqnorm: float
     gap: float
     hinge: float
     inexactness: float
-    v: np.ndarray
+    v: np.ndarray | None
     loss: float
     n_support_planes: int
     n_iter: int
@@ -250,21 +253,72 @@ class PathTracer:
 
     def piece(self, certificate):
         """Return the piece that begins at the present lam, with copies of the arrays."""
-        fit, regularizer = self.fit, self.regularizer
-        problem, dual, lam = fit.run.problem, fit.run.dual, regularizer.lam
-        gap, missed = certificate.known_gap, certificate.inexactness
-        loss = float(np.dot(problem.block_weight, dual.losses()))
+        regularizer, run = self.regularizer, self.fit.run
+        lam, gap, missed = regularizer.lam, certificate.known_gap, certificate.inexactness
+        loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         w = regularizer.coef()
         v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
         sqnorm = regularizer.inner(w, w)
         hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
-        point = {"w": w, "sqnorm": sqnorm, "v": v, "loss": loss}
+        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": sqnorm, "v": v, "loss": loss}
         known = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
+        return self.of(rho, run.dual.n_support_planes(), **point, **known)
+
+    def of(self, rho, n_support_planes, **point):
+        """Return a piece that ends at the fraction rho of the present lam."""
+        fit, lam = self.fit, self.regularizer.lam
         spent = {"n_iter": fit.n_iter, "n_oracle_calls": fit.n_oracle_calls}
-        spent |= {"n_support_planes": dual.n_support_planes(), "time": fit.progress.seconds}
-        return Piece(lam=lam, lam_end=rho * lam, **point, **known, **spent)
+        spent |= {"n_support_planes": n_support_planes, "time": fit.progress.seconds}
+        return Piece(lam=lam, lam_end=rho * lam, **point, **spent)
+
+
+class LikelihoodTracer(PathTracer):
+    r"""Trace the path of a likelihood, whose dual point is that of the present weights.
+
+    Its dual variables are the probabilities of labellings under w, with the mean entropy in place
+    of the loss of planes; :math:`v = - g / \lambda`, g the gradient of the mean loss. Down to
+    which lam w serves follows as for hinges, where v and w need not be the same, and all dual
+    variables stay or shrink: the entropy of a mix with the truth is at least the mix of the
+    entropies. The path begins with w = 0, whose gap is :math:`\|g\|^2 / (2 \lambda)`.
+
+    Parameters
+    ----------
+    *args, **options : object
+        As of a `PathTracer`; the fit is one of `LBFGS`, at w = 0.
+    """
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        # the certificate has to be that of the present weights, see `piece`
+        self.fit.run.keeps_best = False
+
+    def start(self):
+        """Go to lam_1; return its certificate."""
+        run, self.origin_gap = self.fit.run, 0.0
+        square = float(run.gradient @ run.gradient)
+        lam = 0.5 * square / self.fit.unit / self.fraction if square > 0.0 else 1.0
+        self.fit.change_lam(lam)
+        return self.fit.certify()
+
+    def follow(self, piece):
+        """Continue the fit at the end of a piece."""
+        self.fit.change_lam(piece.lam_end)
+
+    def piece(self, certificate):
+        """Return the piece that begins at the present lam, with copies of the arrays."""
+        run, lam, gap = self.fit.run, self.regularizer.lam, certificate.gap
+        w = run.weights()
+        v = w - run.gradient[: len(w)] / lam
+        sqnorm, dual_sqnorm, product = (float(a @ b) for a, b in ((w, w), (v, v), (v, w)))
+        hinge = run.primal - 0.5 * lam * sqnorm
+        loss = hinge + lam * product
+        excess = max(self.largest.gap_at(run.primal) - gap, 0.0)
+        squares = 0.5 * lam * sqnorm, 0.5 * lam * dual_sqnorm
+        rho, _ = reach_freely(*squares, loss, excess, self.largest.tol)
+        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": None, "loss": loss}
+        return self.of(rho, 0, gap=gap, hinge=hinge, inexactness=0.0, **point)
 
 
 def largest_fraction(eps, pieces, origin_gap, unit):
@@ -339,11 +393,7 @@ ROUNDING = 1e-9
 
 
 def reach(regularizer, loss, excess, eps):
-    r"""Return the smallest rho down to which one of the bounds is at most the fraction eps of P(w).
-
-    Without a box dual weights that stay serve down to the root of :math:`s t^2 = (1 - t)
-    (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho` and :math:`s = \tfrac{\lambda}{2}
-    \|w\|^2`, a quadratic equation.
+    """Return the smallest rho down to which one of the bounds is at most the fraction eps of P(w).
 
     Parameters
     ----------
@@ -363,23 +413,52 @@ def reach(regularizer, loss, excess, eps):
     stay : bool
         Whether it is the dual weights as they are that reach so far.
     """
-    excess *= 1.0 - ROUNDING
     w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
     square = 0.5 * regularizer.lam * regularizer.inner(w, w)
+    if not regularizer.bounded:
+        return reach_freely(square, square, loss, excess, eps)
+    excess *= 1.0 - ROUNDING
     growth = loss - regularizer.lam * regularizer.inner(v, w) + eps * square
-    if growth <= excess:
-        return 0.0, False
-    shrunk = 1.0 - excess / growth
-    if regularizer.bounded:
-        kept = reach_in_a_box(regularizer, w, v, excess, eps)
-    elif square == 0.0:
-        kept = 0.0
-    else:
+    return farther(growth, excess, lambda: reach_in_a_box(regularizer, w, v, excess, eps))
+
+
+def reach_freely(square, dual_square, loss, excess, eps):
+    r"""Return the same without a box, where v need not be w.
+
+    Dual weights that stay serve down to the root of :math:`s t^2 + (q - s) t = (1 - t)
+    (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho`, a quadratic equation.
+
+    Parameters
+    ----------
+    square, dual_square : float
+        s and q, lam / 2 times the squared norms of w and v.
+    loss, excess, eps : float
+        As of `reach`.
+
+    Returns
+    -------
+    rho, stay : float, bool
+        As of `reach`.
+    """
+    excess *= 1.0 - ROUNDING
+
+    def kept():
+        if dual_square == 0.0:
+            return 0.0
         # the root t, without cancellation; of large lam 1 - t has few digits, and a little less
         # is safe
-        a, b = (1.0 - eps) * square, excess + eps * square
+        a, b = (1.0 - eps) * square, excess + (dual_square - square) + eps * square
         step = 2.0 * excess / (b + np.sqrt(b * b + 4.0 * a * excess)) if excess else 0.0
-        kept = max(1.0 - step, 0.0)
+        return max(1.0 - step, 0.0)
+
+    return farther(loss - square - dual_square + eps * square, excess, kept)
+
+
+def farther(growth, excess, kept):
+    """Return how far the better of both bounds reaches, and whether the dual weights then stay."""
+    if growth <= excess:
+        return 0.0, False
+    shrunk, kept = 1.0 - excess / growth, kept()
     return min(kept, shrunk), kept < shrunk
 
 

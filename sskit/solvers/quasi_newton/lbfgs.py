@@ -36,6 +36,8 @@ MOST_REJECTED = 20
 class LossSum(Protocol):
     """The mean loss of all blocks and its gradient, as ``log_loss`` of a problem returns it."""
 
+    convex: bool  # else a small gradient proves nothing
+
     def evaluate(self, w: np.ndarray, gradient: np.ndarray) -> float:
         """Return the mean loss at padded weights, and add its gradient."""
         ...
@@ -72,7 +74,8 @@ class LBFGS(Solver):
 
     at every w: that is the gap of each pass, less what the best of the passes before has proved
     more. It is also the duality gap of w and the dual point that has the probabilities of the
-    labellings under w as dual variables.
+    labellings under w as dual variables. Where labels are unknown the loss is not convex, and the
+    gap is that of the quadratic bound at the present w, not a certificate.
 
     References
     ----------
@@ -155,11 +158,14 @@ class LBFGSRun(Run):
         P(0), the mean logarithm of the number of labellings.
     loss : float
         The mean loss at the last weights that were evaluated.
+    keeps_best : bool
+        Whether the lower bound is the best of all passes, or that of the present weights: where
+        the loss is not convex it is none, and the fit stops by the present gradient.
     """
 
     def __init__(self, problem: Problem, regularizer: Regularizer, pool: LossSum, memory: int):
         super().__init__(problem, regularizer)
-        self.pool, self.memory = pool, memory
+        self.pool, self.memory, self.keeps_best = pool, memory, pool.convex
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
         self.history = History(n, memory, dtype)
@@ -194,6 +200,10 @@ class LBFGSRun(Run):
     def forget(self) -> None:
         """Forget the last steps, and the lower bound."""
         self.history.clear()
+        self.forget_bound()
+
+    def forget_bound(self) -> None:
+        """Forget the lower bound."""
         self.dual, self.dual_primal, self.dual_gap = -np.inf, np.inf, np.inf
 
     def accept(self, primal: float) -> None:
@@ -202,7 +212,7 @@ class LBFGSRun(Run):
         # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
         g = self.gradient
         gap = inner(g, g) / (2.0 * self.regularizer.lam)
-        if primal - gap > self.dual or not self.dual > -np.inf:
+        if primal - gap > self.dual or not (self.keeps_best and self.dual > -np.inf):
             self.dual, self.dual_primal, self.dual_gap = primal - gap, primal, gap
         self.slope = self.history.find_direction(g)
         if not self.slope < 0.0:
@@ -265,7 +275,8 @@ class LBFGSRun(Run):
         u = self.regularizer.offset(self.w[:n])
         self.gradient[:n] += more * u
         self.regularizer.change_lam(lam)
-        self.forget()
+        self.forget_bound()
+        self.history.change_curvature(more)
         self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
 
     def save(self, largest_loss: object) -> PrimalPoint:
@@ -308,6 +319,18 @@ class History:
         else:
             moved, change = (np.empty_like(self.direction) for _ in range(2))
         record(self.direction, step, gradient, before, moved, change)
+        self.keep(moved, change)
+
+    def change_curvature(self, more: float) -> None:
+        """Let the gradient grow by so much more along each step; forget those where it does not."""
+        past = [*zip(self.steps, self.changes, strict=True)]
+        self.clear()
+        for moved, change in past:
+            self.blas[1](moved, change, a=more)
+            self.keep(moved, change)
+
+    def keep(self, moved: np.ndarray, change: np.ndarray) -> None:
+        """Keep a step with the change of the gradient, unless by rounding there is none."""
         product = float(self.blas[0](moved, change))
         if 0.0 < product < np.inf:
             self.steps.append(moved)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.objectives import log_losses, log_optimum
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.structures import Numbers, bind
@@ -12,11 +13,18 @@ from helpers.toys import TOYS, bind_rows
 from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, FrankWolfe
+from sskit.models.likelihood.log_loss import likelihood_of
+from sskit.solvers import BCFW, LBFGS, FrankWolfe
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path import tracer as tracer_module
-from sskit.solvers.path.tracer import PathTracer, dual_objective_at, largest_fraction, reach
+from sskit.solvers.path.tracer import (
+    LikelihoodTracer,
+    PathTracer,
+    dual_objective_at,
+    largest_fraction,
+    reach,
+)
 
 EPS = 0.1
 SOLVERS = {
@@ -54,10 +62,10 @@ def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
 
 
-def bounds_at(toy, piece, lam, box):
+def bounds_at(toy, piece, lam, box, conjugate=None):
     """What a piece says of one of its lam: its objective there, and the least that there is."""
     space = toy.regularizer(1.0, box)
-    conjugate = lambda factor: -space.dual(factor * piece.v, 0.0)  # noqa: E731
+    conjugate = conjugate or (lambda factor: -space.dual(factor * piece.v, 0.0))
     primal = 0.5 * lam * piece.sqnorm + piece.hinge
     return primal, dual_objective_at(lam, piece.lam, piece.loss, conjugate)
 
@@ -288,3 +296,59 @@ def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
             np.testing.assert_array_equal(one.w, other.w)
             for field in ("lam", "lam_end", "gap", "hinge"):
                 assert getattr(one, field) == getattr(other, field)
+
+
+# ---- likelihoods -----------------------------------------------------------------------------
+
+
+def half_of(square):
+    """The conjugate of ||w||^2 / 2 at multiples of a vector with this squared norm."""
+    return lambda factor: 0.5 * factor**2 * square
+
+
+def likelihood_tracer(toy, **options):
+    problem = likelihood_of(toy.problem)
+    run = begin(LBFGS().resolved(problem), problem, toy.regularizer(1.0, None))
+    return LikelihoodTracer(run, **{"eps": EPS, "kappa": 0.9, "max_iter": 3000} | options)
+
+
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_lam_of_a_likelihood_is_served(name, weighted):
+    toy = toy_of(name, weighted=weighted)
+    path = likelihood_tracer(toy, lam_min=2e-3)
+    pieces = list(path)
+    assert path.status is Status.CONVERGED and not pieces[0].w.any()
+    assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
+    assert pieces[-1].lam_end <= 2e-3 < pieces[-1].lam and path.origin_gap == 0.0
+    for piece in pieces[:: len(pieces) // 6 + 1]:
+        w, conjugate = toy.flat(piece.w), half_of(piece.dual_sqnorm)
+        losses, slope = log_losses(toy.pairs, w)
+        assert piece.hinge == pytest.approx(float(toy.pairs.c @ losses), abs=1e-12)
+        assert piece.lam**2 * piece.dual_sqnorm == pytest.approx(slope @ slope, rel=1e-9)
+        for lam in np.geomspace(piece.lam, max(piece.lam_end, 1e-4), 3):
+            primal, dual = bounds_at(toy, piece, lam, None, conjugate)
+            # of the dual variables that stay: ||gradient||^2 / (2 lam)
+            gradient = lam * w + slope
+            assert primal - dual <= gradient @ gradient / (2 * lam) + 1e-12
+            assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
+            assert dual - 1e-9 <= log_optimum(toy, lam) <= primal + 1e-9
+        primal, dual = bounds_at(toy, piece, piece.lam, None, conjugate)
+        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
+    # the first model serves all larger lam
+    primal, dual = bounds_at(
+        toy, pieces[0], 5 * pieces[0].lam, None, half_of(pieces[0].dual_sqnorm)
+    )
+    assert primal - dual == pytest.approx(pieces[0].gap / 5, rel=1e-9)
+
+
+def test_ends_of_paths_of_likelihoods():
+    separable = TOYS["multiclass"](5, n=4, n_states=2, p=6)
+    *_, last = likelihood_tracer(separable)
+    assert last.lam_end == 0.0 and last.hinge < 1e-3
+    rows = bind_rows(np.zeros((3, 2)), [0, 1, 2], 3, intercept=False)
+    (piece,) = likelihood_tracer(rows)
+    assert (piece.lam_end, piece.gap) == (0.0, 0.0) and not piece.w.any()
+    assert len(list(likelihood_tracer(toy_of("chain"), max_breakpoints=3))) == 3
+    path = likelihood_tracer(toy_of("chain"), eps=1e-6, max_iter=2)
+    assert len(list(path)) >= 1 and path.status is Status.MAX_ITER

@@ -4,10 +4,9 @@ import signal
 
 import numpy as np
 import pytest
-from helpers.objectives import log_losses
+from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
-from scipy.optimize import minimize
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.likelihood.log_loss import likelihood_of
@@ -26,21 +25,6 @@ def make(name="chain", seed=3, n=8, **options):
     return toy, likelihood_of(toy.problem)
 
 
-def primal_of(toy, w, lam=LAM, prior=0.0):
-    """P(w) and its gradient by enumeration."""
-    losses, slope = log_losses(toy.pairs, w)
-    u = w - prior
-    return 0.5 * lam * float(u @ u) + float(toy.pairs.c @ losses), lam * u + slope
-
-
-def optimum_of(toy, lam=LAM, prior=0.0):
-    found = minimize(
-        lambda w: primal_of(toy, w, lam, prior), np.zeros(toy.pairs.d), jac=True,
-        method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-11, "maxiter": 5000},
-    )  # fmt: skip
-    return found.fun
-
-
 @every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=[False, True], with_prior=[False, True])
 def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monkeypatch):
     monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
@@ -52,11 +36,11 @@ def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monk
     solver = LBFGS(memory=memory)
     solution = solver.solve(problem, regularizer, tol=1e-9, max_iter=3000, n_jobs=n_jobs)
     assert solution.status is Status.CONVERGED and solution.certified
-    optimum, history = optimum_of(toy, prior=prior), solution.history
-    value, slope = primal_of(toy, toy.flat(solution.w), prior=prior)
+    optimum, history = log_optimum(toy, LAM, prior), solution.history
+    value, slope = log_primal(toy, toy.flat(solution.w), LAM, prior)
     assert solution.primal == pytest.approx(value, abs=1e-12)
     assert solution.gap <= slope @ slope / (2 * LAM) + 1e-14
-    assert solution.unit == pytest.approx(primal_of(toy, np.zeros(toy.pairs.d))[0], abs=1e-12)
+    assert solution.unit == pytest.approx(log_primal(toy, np.zeros(toy.pairs.d), LAM)[0], abs=1e-12)
     assert (history["dual"] <= optimum + 1e-12).all()
     assert (history["primal"] >= optimum - 1e-12).all()
     assert (np.diff(history["primal"]) <= 1e-13).all() and (np.diff(history["dual"]) >= 0).all()
@@ -70,10 +54,20 @@ def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     toy, problem = make()
     fit = begin(LBFGS().resolved(problem), problem, Regularizer(LAM, problem.n_weights))
     assert fit.reach(1e-8) is Status.CONVERGED
-    point, n_iter = fit.save(), fit.n_iter
+    point, n_iter, history = fit.save(), fit.n_iter, fit.run.history
+    changes = [change.copy() for change in history.changes]
     fit.change_lam(LAM / 3)
+    # the last steps are kept, with the changes of the gradient at the new lam
+    assert len(history.changes) == 12
+    for before, moved, change, product in zip(
+        changes, history.steps, history.changes, history.products, strict=True
+    ):
+        np.testing.assert_allclose(change, before - LAM * 2 / 3 * moved, atol=1e-16)
+        assert product == pytest.approx(moved @ change) and product > 0
     assert fit.reach(1e-8) is Status.CONVERGED
-    assert fit.certificate.primal == pytest.approx(optimum_of(toy, LAM / 3), abs=1e-7)
+    assert fit.certificate.primal == pytest.approx(log_optimum(toy, LAM / 3), abs=1e-7)
+    anew = LBFGS().solve(problem, Regularizer(LAM / 3, problem.n_weights), tol=1e-8)
+    assert fit.n_iter - n_iter < anew.n_iter
     solver, regularizer = LBFGS(), Regularizer(LAM, problem.n_weights)
     again = solver.solve(problem, regularizer, tol=1e-8, start=point)
     assert again.n_iter == 0 < n_iter and again.gap <= 1e-8 * again.primal
@@ -97,10 +91,10 @@ def test_ends_that_are_asked_for(own_handler):
     assert solve(max_iter=3).status is Status.MAX_ITER
     short = solve(solver=LBFGS(max_time=1e-9))
     assert short.status is Status.MAX_TIME and short.n_iter == 1
-    assert short.primal == pytest.approx(primal_of(toy, toy.flat(short.w), 1e-4)[0])
+    assert short.primal == pytest.approx(log_primal(toy, toy.flat(short.w), 1e-4)[0])
     pressed = solve(on_pass=lambda n_iter, w: n_iter == 5 and signal.raise_signal(signal.SIGINT))
     assert pressed.status is Status.INTERRUPTED and pressed.certified
-    assert pressed.primal == pytest.approx(primal_of(toy, toy.flat(pressed.w), 1e-4)[0])
+    assert pressed.primal == pytest.approx(log_primal(toy, toy.flat(pressed.w), 1e-4)[0])
     assert pressed.n_iter == 5
 
 

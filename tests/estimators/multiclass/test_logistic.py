@@ -1,0 +1,189 @@
+"""StructSVMClassifier(surrogate="log"): scikit-learn's LogisticRegression, with a certificate."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.pairwise import every_pair
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
+from sskit.core.regularizer import Regularizer
+
+LAM = 0.05
+TABLES = {
+    "two": make_blobs(60, 5, centers=2, center_box=(-1, 1), random_state=1),
+    "three": load_iris(return_X_y=True),
+    "many": make_blobs(90, 4, centers=7, center_box=(-2, 2), random_state=2),
+}
+
+
+def make(lam=LAM, tol=1e-9, **params):
+    return StructSVMClassifier(**{"lam": lam, "tol": tol, "surrogate": "log"} | params)
+
+
+def table(name):
+    X, y = TABLES[name]
+    return MinMaxScaler().fit_transform(X), np.array([*"zyxwvut"])[y]
+
+
+def objective(model, X, y, weight=None):
+    """P(w) by the definition, of columns as they are."""
+    weight = np.ones(len(X)) if weight is None else weight
+    coef = np.hstack([model.coef_, model.intercept_[:, None]])
+    if len(coef) == 1:
+        coef = np.vstack([-0.5 * coef, 0.5 * coef])
+    scores = np.hstack([X, np.ones((len(X), 1))]) @ coef.T
+    own = scores[np.arange(len(X)), np.searchsorted(model.classes_, y)]
+    losses = logsumexp(scores, axis=1) - own
+    return 0.5 * LAM * (coef**2).sum() + weight @ losses / weight.sum()
+
+
+@every_pair(
+    name=TABLES, form=["dense", "csr", "single", "F"], weighted=[False, True], n_jobs=[None, 2]
+)
+def test_it_is_logistic_regression(name, form, weighted, n_jobs):
+    X, y = table(name)
+    if form == "single":
+        X = X.astype(np.float32).astype(np.float64)
+    weight = np.random.default_rng(0).uniform(0.2, 3, size=len(X)) if weighted else None
+    rows = {"csr": sp.csr_array, "single": np.float32, "F": np.asfortranarray}.get(form, np.asarray)
+    model = make(standardize=False, n_jobs=n_jobs).fit(rows(X), y, sample_weight=weight)
+    # of two classes the weights of the second are those of the first with the other sign
+    C = (1 if len(model.classes_) > 2 else 2) / LAM
+    c = np.ones(len(X)) / len(X) if weight is None else weight / weight.sum()
+    theirs = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    with_ones = np.hstack([X, np.ones((len(X), 1))])
+    theirs.fit(with_ones, y, sample_weight=c)
+    coef = np.hstack([model.coef_, model.intercept_[:, None]])
+    np.testing.assert_allclose(coef, theirs.coef_, atol=1e-3)
+    p = model.predict_proba(rows(X))
+    np.testing.assert_allclose(p, theirs.predict_proba(with_ones), atol=2e-4)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(rows(X)))
+    value = objective(model, X, y, weight)
+    assert model.certified_ and model.primal_objective_ == pytest.approx(value, abs=1e-10)
+    theirs.intercept_, theirs.coef_ = theirs.coef_[:, -1], theirs.coef_[:, :-1]
+    assert abs(value - objective(theirs, X, y, weight)) < 1e-7 and 0 <= model.dual_gap_ < 1e-8
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_gradient_is_that_of_finite_differences(name):
+    X, y = table(name)
+    task = make(standardize=False)._make_task(X, y, np.linspace(0.5, 2, len(X)))
+    problem, n = task.problem, task.problem.n_weights
+    loss, regularizer = problem.log_loss(), Regularizer(1.0, n)
+
+    def value(w):
+        gradient = np.zeros(len(regularizer.padded(w)))
+        return loss.evaluate(regularizer.padded(w), gradient), gradient[:n]
+
+    w, step = np.random.default_rng(0).normal(size=n), 1e-5
+    slope = [value(w + step * e)[0] - value(w - step * e)[0] for e in np.eye(n)]
+    np.testing.assert_allclose(value(w)[1], np.array(slope) / (2 * step), atol=1e-8)
+
+
+def test_laws():
+    X, y = table("three")
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 2))])
+    first = make().fit(X, y)
+    p = first.predict_proba(X)
+    near = {"atol": 1e-4}
+    # units and offsets of columns, and labels of any type
+    scaled = make().fit(X * [1e3, 1e-2, 1, 7, 1, 2] + [1e4, 0, 5, 0, 0, 1], y)
+    in_units = X * [1e3, 1e-2, 1, 7, 1, 2] + [1e4, 0, 5, 0, 0, 1]
+    np.testing.assert_allclose(scaled.predict_proba(in_units), p, **near)
+    numbers = np.searchsorted(first.classes_, y) * 10
+    np.testing.assert_allclose(make().fit(X, numbers).predict_proba(X), p, **near)
+    np.testing.assert_allclose(make().fit(X[::-1], y[::-1]).predict_proba(X), p, **near)
+    # weights of rows and of classes are numbers of repetitions
+    counts = 1 + np.arange(len(X)) % 3
+    repeated = np.repeat(np.arange(len(X)), counts)
+    by_rows = make().fit(X[repeated], y[repeated])
+    by_weight = make().fit(X, y, sample_weight=counts)
+    np.testing.assert_allclose(by_weight.predict_proba(X), by_rows.predict_proba(X), **near)
+    factors = {label: k + 1 for k, label in enumerate(first.classes_)}
+    by_class = make(class_weight=factors).fit(X, y)
+    by_weight = make().fit(X, y, sample_weight=[factors[label] for label in y])
+    np.testing.assert_allclose(by_class.coef_, by_weight.coef_, **near)
+    assert StructSVMClassifier(surrogate="log", class_weight="balanced").fit(X[20:], y[20:])
+    # what is forgotten: none of the past but the prior
+    pulled = make(lam=1e4, prior=first).fit(X, y)
+    np.testing.assert_allclose(pulled.coef_, first.coef_, atol=1e-3)
+    warm = make(tol=1e-2, warm_start=True).fit(X, y)
+    before = warm.n_iter_
+    assert warm.set_params(tol=1e-9).fit(X, y).n_iter_ < first.n_iter_ + before
+    np.testing.assert_allclose(warm.predict_proba(X), p, **near)
+    steps = StructSVMClassifier(surrogate="log").partial_fit(X[::2], y[::2], classes=[*"xyz"])
+    assert steps.partial_fit(X[1::2], y[1::2]).certified_ and steps.score(X, y) > 0.9
+
+
+def test_probabilities_of_large_scores_are_finite():
+    X, y = table("three")
+    model = make().fit(X, y)
+    model.coef_ *= 1e5
+    log_p = model.predict_log_proba(X)
+    assert np.isfinite(log_p).all() and log_p.min() < -1e3
+    np.testing.assert_allclose(np.exp(log_p), model.predict_proba(X))
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(log_p - log_p[:, :1], scores - scores[:, :1])
+
+
+def test_what_is_around_takes_it():
+    X, y = table("three")
+    model = StructSVMClassifier(surrogate="log")
+    lams = {"structsvmclassifier__lam": [1.0, 0.1, 0.001]}
+    pipe = make_pipeline(MinMaxScaler(), model)
+    search = GridSearchCV(pipe, lams, scoring="neg_log_loss", cv=3).fit(X, y)
+    assert -0.3 < search.best_score_ < 0 and search.best_params_ != {"lam": 1.0}
+    p = search.predict_proba(X)
+    assert log_loss(y, p) < 0.2
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(X, y)
+    assert log_loss(y, calibrated.predict_proba(X)) < 0.5
+    fitted = clone(model).fit(X, y)
+    assert model.get_params() == fitted.get_params()
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    choice = RegularizationPath(model, cv=3, scoring="neg_log_loss").fit(X, y)
+    assert choice.predict_proba(X).shape == (len(X), 3) and choice.best_score_ > -0.3
+    np.testing.assert_allclose(np.exp(choice.predict_log_proba(X)), choice.predict_proba(X))
+    stopping = EarlyStopping(model, validation_fraction=0.3, scoring="neg_log_loss", random_state=0)
+    assert stopping.fit(X, y).predict_proba(X).shape == (len(X), 3)
+
+
+def test_only_this_surrogate_has_probabilities():
+    X, y = table("three")
+    model = StructSVMClassifier().fit(X, y)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(model, name) and not hasattr(RegularizationPath(model, cv=2), name)
+        assert hasattr(StructSVMClassifier(surrogate="log"), name)
+    with pytest.raises(AttributeError) as error:
+        model.predict_proba(X)
+    assert "probabilities need surrogate='log', got 'auto'" in str(error.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": "rbf"}, "kernel='rbf'.*not yet: there are no sums over labellings of func"),
+        ({"bounds": (-1, 1)}, "bounds: not yet: its solver keeps no weights within bounds"),
+        ({"rescaling": "slack"}, "rescaling='slack': a likelihood has no losses"),
+        ({"loss": {"x": {"y": 2.0}}}, "loss={'x': {'y': 2.0}}: a likelihood has no losses"),
+        ({"n_components": 2}, "n_components=2: not yet"),
+        ({"solver": "bcfw"}, "solver='bcfw': it is for hinges; use 'auto' or 'lbfgs'"),
+        ({"steps": "pairwise"}, "steps='pairwise' cannot be combined with solver='auto'"),
+    ],
+)
+def test_what_it_does_not_take_is_named(params, message):
+    X, y = table("three")
+    with pytest.raises(ValueError, match=message):
+        StructSVMClassifier(surrogate="log", **params).fit(X, y)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.labellings import all_weights as weights
 from helpers.objectives import log_loss_by_attributes
 from helpers.pairwise import every_pair
 from sklearn.exceptions import ConvergenceWarning
@@ -51,13 +52,6 @@ def make(name, **params):
     X, y = sequences()
     params = {"surrogate": "log", "lam": 0.1, "tol": 1e-8} | params
     return type(estimator)(**estimator.get_params() | params), of(X), y
-
-
-def weights(model):
-    names = ("coef_", "transitions_", "start_", "end_", "edge_coef_", "triples_", "root_", "leaf_")
-    return np.concatenate(
-        [np.ravel(getattr(model, name)) for name in names if hasattr(model, name)]
-    )
 
 
 @pytest.mark.parametrize("name", CASES)

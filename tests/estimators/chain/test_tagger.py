@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.labellings import all_weights as flat
 from helpers.objectives import bracket
 
 from sskit import SequenceTagger
@@ -21,11 +22,6 @@ def fit(X, y, **params):
     """Return a model whose gap is at most `tol`, since P(0) is one with the Hamming loss."""
     given = {"loss": "hamming", "lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": 1e-3}
     return SequenceTagger(**given | params).fit(X, y)
-
-
-def flat(model):
-    blocks = model.coef_.ravel("F"), model.transitions_.ravel(), model.start_, model.end_
-    return np.concatenate(blocks)
 
 
 def test_mask():

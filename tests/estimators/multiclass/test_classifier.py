@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.objectives import primal_of_rows
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -247,18 +248,6 @@ def make(**given):
     )
 
 
-def objective_of_components(model, X, y, weight=None):
-    """P(w) by enumeration of components."""
-    labels = model.component_labels_
-    scores = X @ model.coef_.T + model.intercept_
-    hinges = [
-        max(s + (k != truth) for s, k in zip(row, labels, strict=True)) - max(row[labels == truth])
-        for row, truth in zip(scores, y, strict=True)
-    ]
-    squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
-    return model.lam_ / 2 * squares + np.average(hinges, weights=weight)
-
-
 @pytest.mark.parametrize("n_components", [2, {"a": 3, "c": 2}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_objective_is_that_of_enumeration_and_never_rises(n_components, weighted):
@@ -268,7 +257,7 @@ def test_objective_is_that_of_enumeration_and_never_rises(n_components, weighted
     # where the clusters of three components begin depends on the version of k-means
     assert len(rounds) == model.n_rounds_ >= (2 if n_components == 2 else 1)
     assert (np.diff(rounds) <= 0).all()
-    assert rounds[-1] == pytest.approx(objective_of_components(model, X, Y, weight), rel=1e-9)
+    assert rounds[-1] == pytest.approx(primal_of_rows(model, X, Y, weight=weight), rel=1e-9)
     assert model.certified_
     assert model.stationary_ == (rounds[-1] == pytest.approx(model.primal_objective_, rel=1e-12))
     assert model.primal_objective_ - model.dual_objective_ == pytest.approx(model.dual_gap_)
@@ -344,9 +333,7 @@ def test_all_solvers():
     ):  # fmt: skip
         model = make(solver=solver, tol=0.05, max_iter=3000).fit(X, Y)
         assert (np.diff(model.round_objectives_) <= 0).all()
-        assert model.round_objectives_[-1] == pytest.approx(
-            objective_of_components(model, X, Y), rel=1e-9
-        )
+        assert model.round_objectives_[-1] == pytest.approx(primal_of_rows(model, X, Y), rel=1e-9)
 
 
 def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
@@ -358,7 +345,7 @@ def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
     threads = make(n_jobs=2, class_weight="balanced").fit(X, Y)
     weight = (len(Y) / 3 / np.bincount(CODES))[CODES]
     assert threads.round_objectives_[-1] == pytest.approx(
-        objective_of_components(threads, X, Y, weight)
+        primal_of_rows(threads, X, Y, weight=weight)
     )
     plain = make(fit_intercept=False).fit(X, Y)
     np.testing.assert_array_equal(plain.intercept_, np.zeros(6))

@@ -92,9 +92,6 @@ def test_lines_of_one_column():
     ]
     words = [token["0"] for token in read("a\n#tag\n#\n", tags=None)[0][0]]
     assert words == ["a", "#tag", "#"]
-    message = "the file has one column, that of the tags; tags=None reads it as tokens"
-    with pytest.raises(ValueError, match=message):
-        read("The\ncat\n")
 
 
 def test_a_sentence_may_begin_with_the_mark_of_comments():

@@ -16,7 +16,6 @@ from sskit import (
     EarlyStopping,
     RegularizationPath,
     SequenceTagger,
-    StructSVMClassifier,
     TreeTagger,
 )
 from sskit.dask import Distributed
@@ -145,10 +144,6 @@ def test_what_it_does_not_take_is_named():
     refused = {
         "a likelihood has no losses; weigh whole": lambda: tagger.fit(X, y, token_weight=ones),
         "surrogate='log'; use 'bcfw'": lambda: SequenceTagger(solver="lbfgs").fit(X, y),
-        "the hinge cannot be combined with solver": lambda: StructSVMClassifier(solver="lbfgs").fit(
-            np.eye(3), [0, 1, 2]
-        ),
-        "use 'auto' or 'lbfgs'": lambda: SequenceTagger(surrogate="log", solver="gdmm").fit(X, y),
         "on data in one piece": lambda: Distributed(tagger).fit([X[:6], X[6:]], [y[:6], y[6:]]),
     }
     for message, call in refused.items():

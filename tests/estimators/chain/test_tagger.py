@@ -145,17 +145,9 @@ def test_what_a_fitted_one_takes_and_refuses(fitted):
     assert all((np.diff(labels) != 0).all() for labels in model.predict(X))
     with pytest.raises(ValueError, match="order=2 cannot be combined with beam_size=2"):
         model.set_params(beam_size=2).predict(X)
-    model.set_params(beam_size=None, allowed_transitions=None).triples_ = np.zeros((3, 3))
-    for call, told in (
-        (lambda: model.predict(X), r"triples_ must have the shape \(3, 3, 3\)"),
-        (lambda: fitted.predict([np.full((3, 4), 1e305)]), "the features in X are too large"),
-        *(
-            (lambda order=order: SequenceTagger(order=order).fit(X, Y), "'order' parameter")
-            for order in (0, 3, "2", None, 1.5)
-        ),
-    ):
-        with pytest.raises(ValueError, match=told):
-            call()
+    with pytest.raises(ValueError, match="the features in X are too large"):
+        fitted.predict([np.full((3, 4), 1e305)])
+    model.set_params(beam_size=None, allowed_transitions=None)
     # a fit of the first order forgets the second
     assert not hasattr(model.set_params(order=1).fit(X, Y), "triples_")
     assert model.predict(X)[0].shape == Y[0].shape

@@ -168,8 +168,6 @@ def test_what_is_wrong_leaves_the_estimator_as_it_was():
         (new, (rows[:2], [0, 1]), {"classes": []}, "must be a list of labels"),
         (SequenceTagger(warm_start=True), CHAINS, {}, "partial_fit cannot .* warm_start=True"),
         (SequenceTagger(class_weight="balanced"), CHAINS, {}, "with class_weight='balanced'"),
-        (StructSVMClassifier(n_components=2), (rows, [0, 1] * 3), {},
-         "partial_fit cannot be combined with n_components=2"),
         (matching, pairs, {"classes": [0]}, "classes has no meaning with a model object"),
         (matching, narrow, {}, "X has 3 joint features, but .* is expecting 4 joint features"),
         (edged, CHAINS, {}, "X has no features of edges, but .* expecting 2 features"),
@@ -392,10 +390,6 @@ def test_kinds_and_pixels_of_steps_of_graphs():
         with pytest.raises(ValueError, match=message):
             model.partial_fit(items, labels)
         assert state(model) == before
-    with pytest.raises(ValueError, match="partial_fit cannot be combined with loss='balanced'"):
-        GraphTagger(loss="balanced").partial_fit(plain, Y)
-    with pytest.raises(ValueError, match="cannot be combined with warm_start=True"):
-        GraphTagger(warm_start=True).partial_fit(plain, Y)
     edges = [[0, 1]]
     image = SimpleNamespace(
         features=[[1.0], [2.0]], edges=edges, edge_features=[[1.0]], segments=[[0, 1]]

@@ -167,7 +167,7 @@ def test_wrong_parameters_and_data():
             path.set_params(**params).fit(X, y)
         path.set_params(**given)
         assert path.lams_ is before
-    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf)):
+    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf), 10**400):
         for method in (path.coef_at, path.gap_at, path.estimator_at):
             with pytest.raises(ValueError, match="lam must be a positive finite number"):
                 method(lam)

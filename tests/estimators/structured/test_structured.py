@@ -171,8 +171,6 @@ def test_wrong_parameters():
     for name, model in flagged.items():
         setattr(model, name, "no")
     for model, bounds, error, match in (
-        ("chain", None, ValueError, "model"),
-        (3, None, ValueError, "model"),
         (Matching(), {"transitions": (0, 1)}, ValueError,
          "bounds has no block 'transitions'.*are 'coef'"),
         (Matching(), (np.zeros(2), None), ValueError, r"array of shape \(3,\)"),

@@ -290,15 +290,16 @@ def test_errors_of_reading():
 
 BROKEN = {
     "# a b\na B-X\nb I-Y\n\n\nc I-X\n": (
-        "bio", "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
-        "there are 2 such labels"
+        "bio",
+        "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
+        "there are 2 such labels",
     ),
     "a O\n\n\nc I-X\n": ("bio", "line 4: the tag is I-X at the start, which"),
     "a O\nb I-X\nc B-Y\n": ("iob1", "line 3: the tag is B-Y after I-X"),
     "a O\nb B-X\n": ("bioes", "line 2: the tag is B-X at the end"),
     "a O\nb B_X\n": ("bio", "line 2: the tag is 'B_X', but labels are O, B-TYPE, I-TYPE"),
     "a O\nb E-X\n": ("bilou", "line 2: the tag is 'E-X', but"),
-}  # fmt: skip
+}
 
 
 def test_tags_that_break_a_scheme_are_named_by_line(tmp_path):

@@ -82,7 +82,7 @@ OF_ALL = [
     ("cache=False.*solver=Subgradient", {"solver": Subgradient(), "cache": False}),
     ("cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),
     ("steps='fw'.*solver='gdmm'", {"solver": "gdmm", "steps": "fw"}),
-]  # fmt: skip
+]
 FIT = {
     SequenceTagger: [
         (r"^sample_weight\[2\] is -1.0", {"sample_weight": put(np.ones(6), 2, -1)}),

@@ -383,7 +383,7 @@ def test_bad_labels():
         ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),
         ([[1j, 2], [1]], (TypeError, ValueError), "label"),
         ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(error, match=message):
             stack_labels(y, [2, 1])
 

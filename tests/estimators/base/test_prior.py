@@ -170,8 +170,9 @@ def test_two_classes_become_three():
 
 def test_kinds_of_edges_are_aligned():
     X, y = FITS["trees"].data()
-    one, two = ([(*tree, np.resize(list(kinds), len(tree[1]))) for tree in X] for kinds in
-                ("kl", "lm"))  # fmt: skip
+    one, two = (
+        [(*tree, np.resize(list(kinds), len(tree[1]))) for tree in X] for kinds in ("kl", "lm")
+    )
     source = TreeTagger(random_state=0).fit(one, y)
     where = source.edge_kinds_.tolist().index("l")
     found = near(source, two, y).transitions_[0]

@@ -155,7 +155,8 @@ BAD = [
     ({"label_weight": [1, -1, 1, 1]}, {}, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [0, 0, 0, 0]}, {}, "^label_weight is zero for all labels"),
     (
-        {"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, {},
+        {"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"},
+        {},
         "^bounds leave nothing of the model's own at weight 36",
     ),
     ({}, {"y": np.full((120, 4), 2)}, r"^y\[0, 0\] is 2, expected 0 or 1"),
@@ -164,7 +165,7 @@ BAD = [
     ({}, {"y": np.arange(120) % 3}, "Only binary classification is supported"),
     ({}, {"y": np.ones(120)}, "or have two classes, got 1 class"),
     ({}, {"y": np.linspace(0, 1, 120)}, "^Unknown label type: continuous"),
-]  # fmt: skip
+]
 
 
 def test_bad_input_is_named_and_changes_nothing():

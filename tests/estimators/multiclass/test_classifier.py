@@ -340,7 +340,7 @@ def test_what_is_refused_leaves_the_estimator_as_it_was():
         ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
         ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),
         ({"n_components": 61}, "n_components is 61, but y has 60 rows only"),
-    ):  # fmt: skip
+    ):
         model = make(**given)
         before = set(vars(model))
         with pytest.raises(ValueError, match=re.escape(message)):

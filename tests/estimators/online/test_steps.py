@@ -319,8 +319,9 @@ def test_weights_of_tokens_are_weights_of_losses(case, y):
 def test_a_step_begins_at_the_completion_of_the_last_weights():
     model = fresh("chains")[0].partial_fit(X[:16], Y[:16])
     found, before = model.predict(X[16:]), model.coef_.copy()
-    hidden = [[-1 if i and len(k) > 1 else int(k[0]), *[-1] * (len(k) - 1)]
-              for i, k in enumerate(found)]  # fmt: skip
+    hidden = [
+        [-1 if i and len(k) > 1 else int(k[0]), *[-1] * (len(k) - 1)] for i, k in enumerate(found)
+    ]
     model.partial_fit(X[16:], hidden)
     # what the last weights say already changes them little
     assert np.abs(model.coef_ - before).max() < 0.3 * np.abs(before).max()

@@ -126,8 +126,9 @@ def test_only_differences_within_groups_matter(form, standardize):
     given = {"standardize": standardize, "tol": 1e-5, "random_state": 0}
     one = RankingSVM(**given).fit(form(X), y, groups)
     # half the mean squared difference of two rows of a group, over ten times the number of rows
-    pairs = [X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2)
-             if groups[a] == groups[b]]  # fmt: skip
+    pairs = [
+        X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2) if groups[a] == groups[b]
+    ]
     variance = np.mean(np.square(pairs), axis=0) / 2
     assert one.lam_ == pytest.approx((3 if standardize else variance.sum()) / (10 * (len(X) - 8)))
     # features of groups, and rows of groups that have no pairs

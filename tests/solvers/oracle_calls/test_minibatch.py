@@ -32,9 +32,7 @@ def minibatch(pairs, lam, order, size, box=None):
         for batch in batches:
             w = v if box is None else np.clip(v, *box)
             found = [pairs.best(i, w) for i in batch]
-            gaps = {
-                i: pairs.c[i] * (pairs.hinge(i, w) - (loss[i] - mix[i] @ w)) for i in batch
-            }  # fmt: skip
+            gaps = {i: pairs.c[i] * (pairs.hinge(i, w) - (loss[i] - mix[i] @ w)) for i in batch}
             for i, y in zip(batch, found, strict=True):
                 delta, change = pairs.psi[i][y] - mix[i], pairs.loss[i][y] - loss[i]
                 w = v if box is None else np.clip(v, *box)

@@ -1,4 +1,4 @@
-"""Scores of poses, against loops over parts."""
+"""Scores of poses are those of loops over parts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Validation of score maps and positions."""
+"""Score maps are taken as they are, positions rounded to cells; what is wrong is named."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Validation of trees."""
+"""Trees of any form are read as one; what is wrong is named by its item."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Taggers trained factor by factor."""
+"""Taggers that are trained factor by factor are certified like the others."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Slack rescaling through the estimators and solvers."""
+"""Slack rescaling reaches the optimum of its problem through estimators and solvers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""SequenceTagger with features of edges."""
+"""Features of edges have tables of weights of their own in SequenceTagger."""
 
 import numpy as np
 import pandas as pd

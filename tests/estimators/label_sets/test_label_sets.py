@@ -1,4 +1,4 @@
-"""MultilabelPairwise and HierarchicalMultilabel: what they minimise and predict."""
+"""MultilabelPairwise and HierarchicalMultilabel minimise and predict what enumeration does."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Estimators in a kernel space."""
+"""Estimators in a kernel space are linear ones in the features of the kernel."""
 
 import pickle
 import subprocess

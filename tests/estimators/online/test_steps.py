@@ -1,4 +1,4 @@
-"""Steps over parts of a stream."""
+"""A step over a part of a stream minimises its objective and keeps what is known."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""SegmentTagger: fits, predictions, and what it refuses."""
+"""SegmentTagger fits and predicts segments as enumeration does, and names what it refuses."""
 
 import pickle
 

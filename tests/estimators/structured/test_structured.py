@@ -1,4 +1,4 @@
-"""StructSVMClassifier with a model object, through scikit-learn's tools."""
+"""A model object works through scikit-learn's tools, whatever the form of its samples."""
 
 import pickle
 

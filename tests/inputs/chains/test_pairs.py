@@ -1,4 +1,4 @@
-"""Pairs of features of tokens and of edges."""
+"""Pairs of features of tokens and of edges are stacked, whatever their form, or named."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The multiclass model bound to data."""
+"""Answers of the multiclass model, with costs and components, are those of the enumeration."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Problems in Python whose truths are completions."""
+"""Problems in Python whose truths are completions keep planes of the present truth."""
 
 import numpy as np
 import pytest

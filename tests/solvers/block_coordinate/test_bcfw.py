@@ -1,4 +1,4 @@
-"""Block-coordinate and batch Frank-Wolfe against the paper."""
+"""Steps of block-coordinate and batch Frank-Wolfe are those of the paper."""
 
 from functools import partial
 from itertools import product

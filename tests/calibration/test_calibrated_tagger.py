@@ -124,10 +124,7 @@ def test_what_is_wrong_is_named(data):
     X, y = data
     tagger = SequenceTagger(random_state=0)
     for estimator, message in (
-        (
-            StructSVMClassifier(),
-            "Sequence.*Segment.*TreeTagger, .* got StructSVMClassifier",
-        ),
+        (StructSVMClassifier(), "Sequence.*Segment.*TreeTagger, .* got StructSVMClassifier"),
         (SequenceTagger, "got the class SequenceTagger"),
         (StandardScaler(), "got StandardScaler"),
     ):

@@ -8,16 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.clusters import (
-    CLASSES,
-    LAM,
-    ROWS,
-    Killer,
-    has_begun,
-    has_no_client,
-    load,
-    n_actors,
-)
+from helpers.clusters import CLASSES, LAM, ROWS, Killer, has_begun, has_no_client, load, n_actors
 from helpers.objectives import primal_of_rows
 from helpers.parts import MAPS, PLACES, TAGS, TOKENS
 from sklearn.base import clone

@@ -11,13 +11,7 @@ from helpers.pairwise import every_pair
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    RegularizationPath,
-    SequenceTagger,
-    TreeTagger,
-)
+from sskit import CalibratedTagger, EarlyStopping, RegularizationPath, SequenceTagger, TreeTagger
 from sskit.dask import Distributed
 
 TAGS = np.array(["a", "b", "c"])

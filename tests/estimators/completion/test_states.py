@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
+from helpers.fits import long_indices
 from helpers.labellings import all_weights, losses_of, objective, score_paths
 from helpers.real_data import load_conll2000
 from helpers.trees import random_parents
@@ -554,9 +555,7 @@ def test_rows_of_any_form_have_the_same_states(form, monkeypatch):
     X, labels, _ = blobs()
     expected = cluster_states(X, labels, N_STATES, np.random.RandomState(0))
     if form in ("csr", "wide csr"):
-        X = sp.csr_array(X)
-        if form == "wide csr":
-            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        X = long_indices(X) if form == "wide csr" else sp.csr_array(X)
     else:
         scale = {"tiny": 1e-200, "huge": 1e200}.get(form)
         X = X.astype(form) if scale is None else scale * X

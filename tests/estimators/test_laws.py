@@ -23,6 +23,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.utils._param_validation import InvalidParameterError
 
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -248,19 +249,27 @@ INVALID = {
     "edges": ("star",), "hierarchy": ("tree",), "parents": ("chain",), "n_types": (0,),
     "means": ("all",), "latent_types": ("yes",), "min_square": (0.0,), "cutoff": (-1.0,),
     "radius": (0,), "torso": ("all",), "part_names": (3,), "scores": ("probabilities",),
-    "model": ("chain", 3),
+    "model": ("chain", 3), "eps": (0.0, -1.0, 1.0), "kappa": (1.0,), "lam_min": (-1.0,),
+    "max_breakpoints": (0,), "cv": (1, "many"), "scoring": ("nice",), "refit": ("most",),
+    "validation_fraction": (0, 1.0), "n_iter_no_change": (0, 1.5), "method": ("odds",),
+    "risk": ("words",),
 }  # fmt: skip
+AROUND = [RegularizationPath, EarlyStopping, CalibratedTagger]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*KINDS, *AROUND], ids=lambda kind: kind.__name__)
 def test_every_parameter_refuses_what_is_invalid(kind):
-    (X, y), names = FITS[KINDS[kind]].data(), inspect.signature(kind.__init__).parameters.keys()
+    name = KINDS.get(kind, "chains")
+    (X, y), names = FITS[name].data(), inspect.signature(kind.__init__).parameters.keys()
     # any label may be ignored, or be that of what is outside
-    assert names - INVALID.keys() <= {"self", "ignore_label", "outside"}
-    fitted = make(KINDS[kind], tol=0.5).fit(X, y)
-    for name in names & INVALID.keys():
+    assert names - INVALID.keys() <= {"self", "ignore_label", "outside", "estimator"}
+    fitted, invalid = make(name, tol=0.5), dict(INVALID)
+    if kind in AROUND:
+        fitted, invalid["n_jobs"] = kind(fitted), (1.5,)  # those of joblib may be 0
+    fitted.fit(X, y)
+    for name in names & invalid.keys():
         told = f"^The '{name}' parameter of {kind.__name__} must be .*Got "
-        for value, model in itertools.product(INVALID[name], (clone(fitted), copy.copy(fitted))):
+        for value, model in itertools.product(invalid[name], (clone(fitted), copy.copy(fitted))):
             before = dict(vars(model.set_params(**{name: value})))
             with pytest.raises(InvalidParameterError, match=told + re.escape(f"{value!r} instead")):
                 model.fit(X, y)

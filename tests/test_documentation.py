@@ -15,13 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sskit import (
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-    StructuredModel,
-    _public,
-)
+from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier, StructuredModel, _public
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW
 

@@ -52,9 +52,8 @@ def blocks_not_run(text, suffix):
         directive = r"^ *\.\. (?:code|code-block|sourcecode|parsed-literal|doctest)::(.*)$"
         opened = re.finditer(directive, text, re.MULTILINE)
         found = [
-            m for m in opened
-            if "code-block:: python" not in m[0] and m[1].strip() not in SHELL
-        ]  # fmt: skip
+            m for m in opened if "code-block:: python" not in m[0] and m[1].strip() not in SHELL
+        ]
         # the setup.py is run by tests/estimators/structured/test_compiled.py
         include = r"^ *\.\. literalinclude:: \S+(?<!compiled/setup)\.py$"
         known = {match.start() for match in INCLUDED.finditer(text)}

@@ -138,9 +138,9 @@ def test_dicts_by_label():
 
 
 @pytest.mark.parametrize(
-    ("given", "warns"), [("", False), ("a", False), ("abc", False), ("c", True), ("ac", True),
-     ("baO", False)],
-)  # fmt: skip
+    ("given", "warns"),
+    [("", False), ("a", False), ("abc", False), ("c", True), ("ac", True), ("baO", False)],
+)
 def test_keys_without_labels_and_labels_without_keys_together_are_told(given, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""Predictions as lists."""
+"""Predictions become lists of Python's own objects, sequence by sequence."""
 
 import json
 

@@ -70,8 +70,9 @@ def test_accuracy_of_every_kind_of_labels():
     for convert in CONVERSIONS:
         y_true, y_pred = convert(Y_TRUE), convert(Y_PRED)
         for score, plain, weighted in (
-            (token_accuracy_score, 3 / 6, 4 / 5), (sequence_accuracy_score, 1 / 3, 2 / 3)
-        ):  # fmt: skip
+            (token_accuracy_score, 3 / 6, 4 / 5),
+            (sequence_accuracy_score, 1 / 3, 2 / 3),
+        ):
             assert isinstance(score(y_true, y_pred), float)
             assert score(y_true, y_pred) == pytest.approx(plain)
             assert score(y_true, y_pred, sample_weight=weights) == pytest.approx(weighted)
@@ -86,8 +87,9 @@ def test_accuracy_of_every_kind_of_labels():
 def test_tokens_without_a_label_do_not_count():
     y_true, y_pred = [["a", "?", "b"], ["?"], ["b", "?"]], [["a", "b", "a"], ["a"], ["b", "b"]]
     for score, plain, weighted in (
-        (token_accuracy_score, 2 / 3, 4 / 5), (sequence_accuracy_score, 1 / 2, 3 / 4)
-    ):  # fmt: skip
+        (token_accuracy_score, 2 / 3, 4 / 5),
+        (sequence_accuracy_score, 1 / 2, 3 / 4),
+    ):
         options = {"ignore_label": "?"}
         assert score(y_true, y_pred, **options) == pytest.approx(plain)
         assert score(y_true, y_pred, sample_weight=[1, 5, 3], **options) == pytest.approx(weighted)
@@ -386,9 +388,7 @@ def test_bad_regions():
 
 
 def test_ignored_labels():
-    for wrong in (
-        [1, 2], (), {}, np.arange(2), csr_array(np.eye(2)), pd.NA, int, memoryview(b"a")
-    ):  # fmt: skip
+    for wrong in ([1, 2], (), {}, np.arange(2), csr_array(np.eye(2)), pd.NA, int, memoryview(b"a")):
         with pytest.raises(ValueError, match="^ignore_label must be one label, got "):
             metrics.iou_scores([[0, 1]], [[0, 1]], ignore_label=wrong)
     y = [[0.0, 1.0]]

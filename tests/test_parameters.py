@@ -1,4 +1,4 @@
-"""Declarations of parameters."""
+"""Parameters are those that a class and its bases declare, with their constraints."""
 
 import inspect
 import pickle

@@ -1,4 +1,4 @@
-"""Scores of poses, against loops over parts."""
+"""Scores of poses are those of loops over parts."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_bad_input():
         ({"sample_weight": [1e308, 1e308]}, ValueError, "sample_weight has the sum inf"),
         ({"sample_weight": [1j, 1.0]}, ValueError, "sample_weight must hold numbers"),
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1.0, expected"),
-    ]:  # fmt: skip
+    ]:
         arguments = {"y_true": POSES, "y_pred": POSES} | arguments
         for function in (pdj_score, pdj_curve, mean_part_error):
             with pytest.raises(error, match=pattern):

@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sskit._ready import (
-    all_finite,
-    all_within,
-    is_canonical,
-    ready_ends,
-    ready_graph,
-    ready_tree,
-)
+from sskit._ready import all_finite, all_within, is_canonical, ready_ends, ready_graph, ready_tree
 
 
 def with_wrong(values, *wrong):

@@ -1,4 +1,4 @@
-"""Calibrated taggers of sequences and trees against enumeration."""
+"""Probabilities of sequences and trees are those of the enumeration."""
 
 import itertools
 import pickle

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.labellings import all_weights as weights
 from helpers.pairwise import every_pair
 
 from sskit import CalibratedTagger, EarlyStopping, SegmentTagger, SequenceTagger
@@ -49,12 +50,6 @@ def fitted(name, **params):
         y = [[(a, min(b, a + (1 if k == "a" else 3)), k) for a, b, k in some] for some in y]
     params = {"surrogate": "log", "lam": 0.05, "tol": 1e-7} | OPTIONS[name] | params
     return SegmentTagger(**params).fit(X, y), X, y
-
-
-def weights(tagger):
-    names = "coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_"
-    blocks = [getattr(tagger, name) for name in (*names, "start_", "end_") if hasattr(tagger, name)]
-    return np.concatenate([block.ravel() for block in blocks])
 
 
 @every_pair(name=OPTIONS, form=["dense", "csr"], n_jobs=[1, 2])

@@ -1,4 +1,4 @@
-"""Directions: sparse sums with dense reading."""
+"""A sparse sum that is read densely is the sum of its parts."""
 
 import numpy as np
 import pytest

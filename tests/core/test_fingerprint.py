@@ -1,4 +1,4 @@
-"""What tells one problem from another."""
+"""Fingerprints name the first thing that tells one problem from another."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Samplers: the order of the blocks."""
+"""Samplers draw blocks in the order that they promise, within their pass."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Fits to data in parts, without a cluster."""
+"""Data in parts have the optimum of the data in one piece, without a cluster too."""
 
 import gc
 import pickle

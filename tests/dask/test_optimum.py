@@ -1,4 +1,4 @@
-"""Certified optima of real data, found in parts."""
+"""Optima of real data that were found in parts are certified."""
 
 import numpy as np
 import pytest

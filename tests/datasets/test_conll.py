@@ -92,9 +92,6 @@ def test_lines_of_one_column():
     ]
     words = [token["0"] for token in read("a\n#tag\n#\n", tags=None)[0][0]]
     assert words == ["a", "#tag", "#"]
-    message = "the file has one column, that of the tags; tags=None reads it as tokens"
-    with pytest.raises(ValueError, match=message):
-        read("The\ncat\n")
 
 
 def test_a_sentence_may_begin_with_the_mark_of_comments():
@@ -293,15 +290,16 @@ def test_errors_of_reading():
 
 BROKEN = {
     "# a b\na B-X\nb I-Y\n\n\nc I-X\n": (
-        "bio", "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
-        "there are 2 such labels"
+        "bio",
+        "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
+        "there are 2 such labels",
     ),
     "a O\n\n\nc I-X\n": ("bio", "line 4: the tag is I-X at the start, which"),
     "a O\nb I-X\nc B-Y\n": ("iob1", "line 3: the tag is B-Y after I-X"),
     "a O\nb B-X\n": ("bioes", "line 2: the tag is B-X at the end"),
     "a O\nb B_X\n": ("bio", "line 2: the tag is 'B_X', but labels are O, B-TYPE, I-TYPE"),
     "a O\nb E-X\n": ("bilou", "line 2: the tag is 'E-X', but"),
-}  # fmt: skip
+}
 
 
 def test_tags_that_break_a_scheme_are_named_by_line(tmp_path):

@@ -1,4 +1,4 @@
-"""Tagged sequences as coloured text."""
+"""Tagged sequences are shown as coloured text, token by token."""
 
 import re
 from html.parser import HTMLParser

@@ -4,7 +4,6 @@ What may be wrong with samples and labels is in tests/inputs, with any estimator
 """
 
 import copy
-import re
 from functools import cache
 
 import joblib
@@ -61,14 +60,6 @@ DATA = {SequenceTagger: chains, StructSVMClassifier: points}
 XS, YS = chains()
 X2, Y2 = points()
 TOO_LARGE = r"^the features in X are too large.*X\[2\]$"
-# Of values that scikit-learn's parameter constraints refuse, one of each parameter.
-INVALID = {
-    "rescaling": "both", "solver": BCFW, "steps": "big", "sampling": 1, "cache": "yes",
-    "loss": "square", "kernel": "cubic", "gamma": -1.0, "degree": 2.5, "coef0": NAN,
-    "kernel_cache": 0, "bounds": 1.0, "tol": -0.1, "max_iter": 10.0, "warm_start": "no",
-    "n_jobs": 0, "random_state": -1, "verbose": "loud", "class_weight": "even", "lam": INF,
-    "fit_intercept": "yes", "allowed_transitions": "iob",
-}  # fmt: skip
 BOUNDS = [
     ((0, 1, 2), r"^bounds must be a pair.*\(0, 1, 2\)"),
     ((1.0, -1.0), r"^bounds: the lower bound 1.0 at \[0\].*upper bound -1.0"),
@@ -91,7 +82,7 @@ OF_ALL = [
     ("cache=False.*solver=Subgradient", {"solver": Subgradient(), "cache": False}),
     ("cache=True.*solver='ssg'", {"solver": "ssg", "cache": np.True_}),
     ("steps='fw'.*solver='gdmm'", {"solver": "gdmm", "steps": "fw"}),
-]  # fmt: skip
+]
 FIT = {
     SequenceTagger: [
         (r"^sample_weight\[2\] is -1.0", {"sample_weight": put(np.ones(6), 2, -1)}),
@@ -143,10 +134,6 @@ SCORE = {
 
 def cases(cls):
     """Yield the error, the message and what is given, of calls of fit."""
-    for name, value in INVALID.items():
-        if hasattr(cls(), name):
-            told = f"^The '{name}' parameter of {cls.__name__} must be .*Got "
-            yield InvalidParameterError, told + re.escape(f"{value!r} instead"), {name: value}
     given = {"solver": BCFW(cache_size=0.0)}
     yield InvalidParameterError, "'cache_size' parameter.*0.0", given
     for bounds, message in BOUNDS:
@@ -251,23 +238,6 @@ def test_sizes_of_caches(rows):
             StructSVMClassifier(kernel="poly").fit(form(X), y)
 
 
-def test_answers_that_are_too_large():
-    X, y = np.eye(2), [1, -1]
-    for method, answer, message in (
-        ("joint_feature", np.array([1.0, 1e200]), "joint_feature of sample 0 is 1e.200, whose sq"),
-        ("joint_feature", np.array([1.0, np.inf]), "joint_feature of sample 0 is not finite at 1"),
-        ("loss", 1e200, r"loss of sample 0 is 1e\+200, expected a finite number >= 0 up to 1e"),
-        ("loss", np.complex128(1.0), r"loss of sample 0 is .*1\+0j.*, expected a number"),
-        ("loss", 10**400, "loss of sample 0 is 1000.*, expected a number"),
-    ):
-
-        def given(*args, method=method, answer=answer):
-            return answer if method == "joint_feature" or args[0] != args[1] else 0.0
-
-        with pytest.raises(ValueError, match=message):
-            StructuredSVM(Signs({method: given})).fit(X, y)
-
-
 @pytest.mark.filterwarnings("ignore:.*stopped after")
 @pytest.mark.parametrize("solver", ["bcfw", "fw", "one_slack", "ssg"])
 def test_objectives_that_overflow_are_no_results(solver):
@@ -292,14 +262,11 @@ def test_segmentation_of_one_label_ends():
 
 
 def test_springs():
-    rng, means = np.random.default_rng(0), np.zeros((2, 1, 2))
+    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4, 2, 3, 3)), rng.integers(3, size=(4, 2, 2))
     # no more types than samples
     model = PartsModel([-1, 0], n_types=2**31, tol=0.1, random_state=0).fit(X, y)
     assert model.types_.shape == (2, 4)
-    means[1, 0, 1] = 1e200
-    with pytest.raises(ValueError, match=r"means\[1, 0, 1\] is 1e.200, expected a number of cells"):
-        PartsModel([-1, 0], means=means).fit(X, y)
 
 
 def test_a_path_serves_all_lam(rows):
@@ -309,8 +276,6 @@ def test_a_path_serves_all_lam(rows):
         assert path.dual_objective_at(lam) < np.inf
         assert 0.0 <= path.relative_gap_at(lam) <= path.max_gap_ * (1 + 1e-9)
         assert np.isfinite(path.estimator_at(lam).predict(rows[0])).all()
-    with pytest.raises(ValueError, match="^lam must be a positive finite number"):
-        path.coef_at(10**400)
 
 
 def test_scores_and_costs_that_overflow(rows):

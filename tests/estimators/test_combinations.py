@@ -91,8 +91,7 @@ OF_SEQUENCES = {
     "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
     "repair": Feature({"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}),
     "node by node": Feature(
-        {"solver": "gdmm"},
-        names=("no dual point", "no bounds", "solver of hinges"),
+        {"solver": "gdmm"}, names=("no dual point", "no bounds", "solver of hinges")
     ),
 }
 OF_ROWS = {
@@ -106,10 +105,7 @@ OF_ROWS = {
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]
-OF_GRAPHS = {
-    "ignored": Feature(*IN_PART),
-    "balanced loss": Feature({"loss": "balanced"}),
-}
+OF_GRAPHS = {"ignored": Feature(*IN_PART), "balanced loss": Feature({"loss": "balanced"})}
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),

@@ -35,8 +35,9 @@ def data(family):
     """Items of a family, whose rows have blobs within labels, and their labels."""
     rng = np.random.default_rng(0)
     y = [rng.integers(3, size=n) for n in SIZES]
-    rows = [np.eye(3)[k] + rng.integers(2, size=(len(k), 1)) + rng.normal(size=(len(k), 3))
-            for k in y]  # fmt: skip
+    rows = [
+        np.eye(3)[k] + rng.integers(2, size=(len(k), 1)) + rng.normal(size=(len(k), 3)) for k in y
+    ]
     parents = [random_parents(rng, n, n_roots=1 + (n > 3)) for n in SIZES]
     edged = [rng.normal(size=(n - 1, 2)) + k[1:, None] for n, k in zip(SIZES, y, strict=True)]
     # most graphs have a cycle

@@ -10,7 +10,7 @@ import pytest
 import scipy
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.fits import FITS, of_features
+from helpers.fits import FITS, long_indices, of_features
 from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 
@@ -44,13 +44,6 @@ def mapped(X, path):
     file = path / f"{len(list(path.iterdir()))}.npy"
     np.save(file, X)
     return np.load(file, mmap_mode="r")
-
-
-def long_indices(X):
-    """Return a CSR array with indices of 64 bits."""
-    X = sp.csr_array(X)
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X
 
 
 FORMS = {

@@ -6,7 +6,9 @@ combinations in `base`, serving and threads beside this file, all labellings in 
 
 import copy
 import inspect
+import itertools
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -18,8 +20,10 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.utils._param_validation import InvalidParameterError
 
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     GraphTagger,
     HierarchicalMultilabel,
@@ -34,6 +38,7 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
+from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 PRECISE = {"tol": 1e-3, "max_iter": 3000}
@@ -208,10 +213,6 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
                 each.fit(**{"X": X, "y": y} | given)
             assert type(caught.value) in (ValueError, RuntimeError)
             assert joblib.hash(vars(each)) == before
-    for params in ({"lam": -1.0}, {"tol": "no"}, {"solver": "none"}, {"bounds": 3.0}):
-        (key,) = params
-        with pytest.raises(ValueError, match=f"'{key}' parameter of {kind.__name__}|{key}"):
-            clone(model).set_params(**params).fit(X, y)
     for method in offered(model, "predict", "decision_function", "predict_topk"):
         further = (2,) if method == "predict_topk" else ()
         with pytest.raises(NotFittedError):
@@ -228,6 +229,52 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
         double = of_features(X, lambda x: np.hstack([x, x]))
         with pytest.raises(ValueError, match=r"\d+ features, but \w+ is expecting \d+ features"):
             model.predict(double)
+
+
+NAN, INF = np.nan, np.inf
+# Of values that scikit-learn's parameter constraints refuse, one or more of each parameter.
+INVALID = {
+    "lam": (INF, -1.0), "tol": (-0.1, "no"), "max_iter": (10.0,), "solver": ("none", BCFW),
+    "steps": ("big",), "sampling": (1,), "cache": ("yes",), "rescaling": ("both", 3),
+    "loss": ("square",), "surrogate": ("square",), "bounds": (1.0,), "prior": ("yes", 3.0),
+    "warm_start": ("no",), "n_jobs": (0, 1.5), "random_state": (-1,), "verbose": ("loud",),
+    "kernel": ("cubic",), "gamma": (-1.0,), "degree": (2.5,), "coef0": (NAN,),
+    "kernel_cache": (0,), "class_weight": ("even",), "label_weight": ("even",),
+    "fit_intercept": ("yes",), "standardize": ("yes",), "order": (0, 3, "2", None, 1.5),
+    "beam_size": (0, -1, 1.5, "all"), "allowed_transitions": ("iob", "conll"),
+    "on_violation": ("warn",), "n_states_per_label": (0, "two"), "n_components": (0,),
+    "n_init": (0,), "max_length": (0,), "scheme": ("bioes2",), "first_last": ("no",),
+    "lengths": ("no",), "segment_features": (3,), "pairwise_form": ("table",),
+    "inference": ("cut",), "node_weights": ("sizes",), "allowed_pairs": ("all",),
+    "edges": ("star",), "hierarchy": ("tree",), "parents": ("chain",), "n_types": (0,),
+    "means": ("all",), "latent_types": ("yes",), "min_square": (0.0,), "cutoff": (-1.0,),
+    "radius": (0,), "torso": ("all",), "part_names": (3,), "scores": ("probabilities",),
+    "model": ("chain", 3), "eps": (0.0, -1.0, 1.0), "kappa": (1.0,), "lam_min": (-1.0,),
+    "max_breakpoints": (0,), "cv": (1, "many"), "scoring": ("nice",), "refit": ("most",),
+    "validation_fraction": (0, 1.0), "n_iter_no_change": (0, 1.5), "method": ("odds",),
+    "risk": ("words",),
+}  # fmt: skip
+AROUND = [RegularizationPath, EarlyStopping, CalibratedTagger]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *AROUND], ids=lambda kind: kind.__name__)
+def test_every_parameter_refuses_what_is_invalid(kind):
+    name = KINDS.get(kind, "chains")
+    (X, y), names = FITS[name].data(), inspect.signature(kind.__init__).parameters.keys()
+    # any label may be ignored, or be that of what is outside
+    assert names - INVALID.keys() <= {"self", "ignore_label", "outside", "estimator"}
+    fitted, invalid = make(name, tol=0.5), dict(INVALID)
+    if kind in AROUND:
+        fitted, invalid["n_jobs"] = kind(fitted), (1.5,)  # those of joblib may be 0
+    fitted.fit(X, y)
+    for name in names & invalid.keys():
+        told = f"^The '{name}' parameter of {kind.__name__} must be .*Got "
+        for value, model in itertools.product(invalid[name], (clone(fitted), copy.copy(fitted))):
+            before = dict(vars(model.set_params(**{name: value})))
+            with pytest.raises(InvalidParameterError, match=told + re.escape(f"{value!r} instead")):
+                model.fit(X, y)
+            assert vars(model).keys() == before.keys()
+            assert all(vars(model)[key] is before[key] for key in before)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -426,15 +473,19 @@ def test_weights_are_repetitions(make, of):
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.0}])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_class_weights_are_factors_of_sample_weights(class_weight, form):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighted):
     rng = np.random.default_rng(4)
     X, y, weight = rng.normal(size=(60, 3)), np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
+    weight = weight if weighted else np.ones(60)
     X = form(X * (np.abs(X) > 1) * [1, 9, 1])
     counts = np.bincount(y, weight)
     factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
     options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0}
-    one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, weight)
+    given = weight if weighted else None
+    one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, given)
     other = StructSVMClassifier(**options).fit(X, y, weight * factors[y])
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-9)
     assert one.lam_ == pytest.approx(other.lam_)
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-4)
     np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)

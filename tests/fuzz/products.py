@@ -121,8 +121,7 @@ STATEMENTS = {
     "renumbered": [False, True],
 }
 # What the problem is: of all estimators, and what some have of their own.
-PROBLEMS = {"lam": [0.1, 1e-3, 1e-2, 1.0, 10.0, None],
- "rescaling": ["margin", "margin", "slack"]}  # fmt: skip
+PROBLEMS = {"lam": [0.1, 1e-3, 1e-2, 1.0, 10.0, None], "rescaling": ["margin", "margin", "slack"]}
 WEIGHTS = [None, "any", "whole", "zero"]
 BOUNDS = {"bounds": [None, None, (-0.2, 0.3), (0.0, None), {"coef": (-0.1, 0.5)}]}
 TOKENS = {"loss": ["hamming_sum", "hamming"], "class_weight": [None, None, "balanced"]}

@@ -24,8 +24,9 @@ def test_random_calls(first):
     reports = run_cases(SEED, range(first, N_CASES, 4))
     told = [
         f"case {each.number}: {each.finding}; {each.story}\n{each.detail[-1500:]}"
-        for each in reports if each.finding
-    ]  # fmt: skip
+        for each in reports
+        if each.finding
+    ]
     assert not told, "\n\n".join(told)
 
 

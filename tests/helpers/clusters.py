@@ -22,15 +22,6 @@ def load(k, n_parts):
     return ROWS[place], CLASSES[place]
 
 
-def primal(model, X=ROWS, y=CLASSES):
-    """P(w) of a fitted multiclass model, in plain NumPy."""
-    w = np.column_stack([model.coef_, model.intercept_])
-    scores = X @ model.coef_.T + model.intercept_
-    truth = np.eye(len(scores.T))[np.searchsorted(model.classes_, y)]
-    hinge = (scores + 1.0 - truth).max(axis=1) - (scores * truth).sum(axis=1)
-    return 0.5 * model.lam_ * np.sum(w**2) + hinge.mean()
-
-
 def process_id(dask_worker):
     return os.getpid()
 

@@ -147,6 +147,13 @@ def strings(n=40):
     return make_digit_strings(n, random_state=0)
 
 
+def long_indices(X):
+    """Return a CSR array with indices of 64 bits."""
+    X = sp.csr_array(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
 def of_features(X, change):
     """The same data, with the features of each sample changed."""
     if isinstance(X, np.ndarray):

@@ -36,9 +36,10 @@ def linear_weights(layout, problem, w, toy):
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     coef = blocks["dual_coef"] @ X
     rest = [
-        blocks[name].ravel() for name in ("intercept", "transitions", "start", "end")
+        blocks[name].ravel()
+        for name in ("intercept", "transitions", "start", "end")
         if name in blocks
-    ]  # fmt: skip
+    ]
     return np.concatenate([coef.ravel(), *rest])
 
 

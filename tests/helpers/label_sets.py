@@ -30,11 +30,6 @@ def random_forest(rng, n_nodes, n_edges):
     return np.ascontiguousarray(edges)
 
 
-def all_sets(n_labels):
-    """All subsets of labels (2^n_labels, n_labels)."""
-    return np.arange(2**n_labels)[:, None] >> np.arange(n_labels) & 1
-
-
 def set_scores(sets, gains, edges, pairwise):
     return sets @ gains + (sets[:, edges[:, 0]] * sets[:, edges[:, 1]]) @ pairwise
 

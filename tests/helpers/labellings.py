@@ -8,9 +8,14 @@ import scipy.sparse as sp
 from sskit import SequenceTagger, TreeTagger
 
 BLOCKS = (
-    "coef_", "transitions_", "start_", "end_", "triples_", "edge_coef_", "root_", "leaf_",
-    "pairwise_",
+    "coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_", "start_",
+    "end_", "triples_", "edge_coef_", "root_", "leaf_", "pairwise_",
 )  # fmt: skip
+
+
+def all_weights(model):
+    """The fitted weights of a tagger, one block after the other."""
+    return np.concatenate([getattr(model, name).ravel() for name in BLOCKS if hasattr(model, name)])
 
 
 def dense(x):
@@ -94,7 +99,7 @@ def objective(model, items, losses, possible, weight=None, keeps=None):
         nodes = np.arange(len(loss))
         true = right[nodes, labels].all(axis=1)
         hinges.append((loss[nodes, labels].sum(axis=1) + values).max() - values[true].max())
-    squares = sum((getattr(model, name) ** 2).sum() for name in BLOCKS if hasattr(model, name))
+    squares = np.square(all_weights(model)).sum()
     if getattr(model, "pairwise_form_", None) in ("symmetric", "full"):
         # of pairs that are the same one weight counts
         squares -= (np.tril(model.pairwise_, -1) ** 2).sum()

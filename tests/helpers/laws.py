@@ -5,8 +5,10 @@ import pytest
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from helpers.qp import solve_primal
+from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.solvers import BCFW
+from sskit.solvers.common.snapshot import restore
 from sskit.solvers.oracle_calls.pool import make_pool
 
 LAM = 0.1
@@ -54,6 +56,27 @@ def check_dual_point(toy, dual, tolerance=1e-12):
             mix = sum(w * probe.plane(i, row) for w, row in zip(weights, code, strict=True))
             assert near(probe.mix(i), mix, tolerance * 10)
             assert abs(mix_of(dual, i)[2] - weights @ losses) <= tolerance * 10
+
+
+def check_moved(problem, blocks, lam, known=lambda i, aggregate: True):
+    """Planes that follow new truths are a dual point of the new problem; return it, and a probe.
+
+    `known` says of a block whether all planes that its mix is made of are stored.
+    """
+    dual, regularizer = DualState(problem), Regularizer(lam, problem.n_weights)
+    restore(dual, blocks)
+    probe = DualProbe(problem, dual)
+    for i in range(problem.n_blocks):
+        codes, weights, losses, aggregate = planes_of(dual, i)
+        assert len(np.unique(codes, axis=0)) == len(codes)
+        assert weights.sum() + aggregate == pytest.approx(1.0)
+        if known(i, aggregate):
+            planes = np.array([probe.plane(i, code) for code in codes])
+            np.testing.assert_allclose(probe.mix(i), weights @ planes, atol=1e-12)
+            assert mix_of(dual, i)[2] == pytest.approx(weights @ losses)
+    dual.rebuild(regularizer)
+    assert (make_pool(problem).evaluate(regularizer.w, dual).gaps() >= -1e-12).all()
+    return dual, probe
 
 
 def check_certificate(toy, run, evaluator, lam=LAM, box=None):

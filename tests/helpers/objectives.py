@@ -1,11 +1,10 @@
 """The objective of any weights, by the problem that an estimator binds."""
 
-import itertools
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from helpers.labellings import score_labellings
 from sskit.core.regularizer import Regularizer
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -59,39 +58,32 @@ def log_loss_by_attributes(model, X, y):
 
     A label of the truth may be a set, of which any is right.
     """
-    losses, classes = [], model.classes_.tolist()
-    for x, truth in zip(X, y, strict=True):
-        edges, parents = None, None
-        if isinstance(x, tuple):
-            x, other = x
-            parents = np.asarray(other) if hasattr(model, "root_") else None
-            edges = None if parents is not None else other
-        node = np.asarray(x) @ model.coef_.T
-
-        def score(code, node=node, edges=edges, parents=parents):
-            total = sum(node[t, k] for t, k in enumerate(code))
-            if parents is not None:
-                is_leaf = ~np.isin(np.arange(len(code)), parents)
-                for t, k in enumerate(code):
-                    total += is_leaf[t] * model.leaf_[k]
-                    total += model.root_[k] if parents[t] < 0 else 0.0
-                    if parents[t] >= 0:
-                        total += model.transitions_[code[parents[t]], k]
-                return total
-            total += model.start_[code[0]] + model.end_[code[-1]]
-            for t in range(1, len(code)):
-                total += model.transitions_[code[t - 1], code[t]]
-                if edges is not None:
-                    total += edges[t - 1] @ model.edge_coef_[:, code[t - 1], code[t]]
-                if t > 1 and hasattr(model, "triples_"):
-                    total += model.triples_[code[t - 2], code[t - 1], code[t]]
-            return total
-
-        every = itertools.product(range(len(classes)), repeat=len(node))
+    losses = []
+    for item, truth in zip(X, y, strict=True):
+        labels, values = score_labellings(model, item)
         sets = [label if isinstance(label, set) else {label} for label in truth]
-        right = itertools.product(*([classes.index(k) for k in own] for own in sets))
-        losses.append(logsumexp([*map(score, every)]) - logsumexp([*map(score, right)]))
+        right = np.all(
+            [
+                np.isin(model.classes_[at], list(own))
+                for at, own in zip(labels.T, sets, strict=True)
+            ],
+            axis=0,
+        )
+        losses.append(logsumexp(values) - logsumexp(values[right]))
     return np.array(losses)
+
+
+def primal_of_rows(model, X, y, table=None, weight=None, slack=False):
+    """P(w) of a linear model of rows by the largest hinge; components by their best."""
+    owner = np.searchsorted(model.classes_, getattr(model, "component_labels_", model.classes_))
+    table = 1.0 - np.eye(len(model.classes_)) if table is None else table
+    hinges = []
+    for a, row in zip(np.searchsorted(model.classes_, y), X @ model.coef_.T, strict=True):
+        margins = (row := row + model.intercept_) - row[owner == a].max()
+        costs = table[a, owner]
+        hinges.append((costs * (1 + margins) if slack else costs + margins).max())
+    squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
+    return model.lam_ / 2 * squares + np.average(hinges, weights=weight)
 
 
 def bracket(*models):

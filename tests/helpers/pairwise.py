@@ -40,9 +40,7 @@ def every_pair(*, together=None, **options):
     others = sorted(set(itertools.product(*map(range, sizes))).difference(chosen))
     others = random.Random(0).sample(others, min(len(chosen), len(others)))
     marks = [()] * len(chosen) + [pytest.mark.slow] * len(others)
-    rows = [
-        [given[k] for given, k in zip(values, row, strict=True)] for row in chosen + others
-    ]  # fmt: skip
+    rows = [[given[k] for given, k in zip(values, row, strict=True)] for row in chosen + others]
     if together is None:
         cells = [pytest.param(*row, marks=mark) for row, mark in zip(rows, marks, strict=True)]
         return pytest.mark.parametrize(tuple(options), cells)

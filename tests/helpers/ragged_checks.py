@@ -332,7 +332,7 @@ def bad_data(X, y):
         (with_item(y, 2, [None, *y[2][1:]]), r"y\[2\]\[0\]"),
         (with_item(y, 2, [np.nan, *y[2][1:]]), r"y\[2\]\[0\]"),
         (with_item(y, 2, y[2][:, None]), r"y\[2\]"),
-    ]  # fmt: skip
+    ]
 
 
 @ragged_check

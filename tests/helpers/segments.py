@@ -14,8 +14,9 @@ def segmentations(n_tokens, limits, start=0):
                 yield [(start, end, state), *rest]
 
 
-def score(segments, tokens, transitions, lengths, first=None, last=None, start=None, end=None,
-          whole=None):  # fmt: skip
+def score(
+    segments, tokens, transitions, lengths, first=None, last=None, start=None, end=None, whole=None
+):
     """Return the score of a segmentation, term by term."""
     total = 0.0
     for a, b, k in segments:

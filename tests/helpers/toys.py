@@ -116,7 +116,7 @@ def walk(rng, allowed, length):
 
 def bind_chains(
     X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None, order=1
-):  # fmt: skip
+):
     """Toy of given chains; a table has costs of pairs of states."""
     lengths, c = np.array([len(x) for x in X]), block_weights(len(X), weights)
     start = None if allowed is None else np.ones(n_states, dtype=bool)
@@ -148,7 +148,7 @@ class SecondChainToy(Toy):
 
 def second_chain_toy(
     seed=0, n=5, n_states=3, p=3, lengths=(1, 3, 2), *, form="dense", weights=None
-):  # fmt: skip
+):
     """Random chains of the second order; `form` is "dense" or "csr"."""
     first = chain_toy(seed, n, n_states, p, lengths, form=form)
     rng = np.random.default_rng(seed)
@@ -178,7 +178,7 @@ def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
 
 def multiclass_toy(
     seed=0, n=12, n_states=3, p=3, *, form="dense", weights=None, intercept=True, bind=bind_rows
-):  # fmt: skip
+):
     """Random rows and classes; `form` is "dense" or "csr"."""
     rng = np.random.default_rng(seed)
     X = thinned(rng, rng.normal(size=(n, p)), form)
@@ -199,7 +199,7 @@ class GraphToy(Toy):
 
 def graph_toy(
     seed=0, n=5, n_states=3, p=3, q=1, *, form="dense", weights=None, inference="elimination"
-):  # fmt: skip
+):
     """Random graphs; `form` is "dense" or "csr". Only "elimination" takes weights of any sign."""
     graphs, y = small_graphs(np.random.default_rng(seed), n, p, q, n_states, max_nodes=3)
     return bind_graphs(graphs, y, n_states, form, weights, inference)
@@ -227,7 +227,7 @@ class MultilabelToy(Toy):
 
 def multilabel_toy(
     seed=0, n=6, n_states=3, p=3, *, form="dense", weights=None, inference="exhaustive"
-):  # fmt: skip
+):
     """Random rows and sets of labels, with a weight for each pair."""
     rng = np.random.default_rng(seed)
     X = thinned(rng, rng.normal(size=(n, p)), form)
@@ -290,9 +290,7 @@ class SegmentToy(Toy):
         return np.concatenate([coefs.ravel(), table.ravel(), others])
 
 
-def segment_toy(
-    seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense", weights=None
-):  # fmt: skip
+def segment_toy(seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense", weights=None):
     """Random sequences and segments; `form` is "dense" or "csr"."""
     rng = np.random.default_rng(seed)
     # smaller than others: the features of a token count up to three times

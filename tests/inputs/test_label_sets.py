@@ -1,4 +1,4 @@
-"""Validation of label indicators."""
+"""Label indicators of any form are read as one; what is wrong is named."""
 
 import numpy as np
 import pytest

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.fits import long_indices
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
@@ -170,8 +171,7 @@ def test_forms_of_sparse_sequences():
         assert stacked.nnz == 2
     assert piece.nnz == 3 and piece.indices.tolist() == [1, 0, 1]
     # wide indices are read where they lie, and kept if they have to be
-    piece = sp.csr_array(np.eye(3))
-    piece.indices, piece.indptr = piece.indices.astype(np.int64), piece.indptr.astype(np.int64)
+    piece = long_indices(np.eye(3))
     assert stack_sequences([piece, piece]).values.indices.dtype == np.int32
     assert stack_sequences(RaggedArray(piece, [0, 1, 3])).values is piece
     piece = sp.csr_array(([1.0], ([0], [2**40])), shape=(1, 2**41))
@@ -383,7 +383,7 @@ def test_bad_labels():
         ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),
         ([[1j, 2], [1]], (TypeError, ValueError), "label"),
         ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(error, match=message):
             stack_labels(y, [2, 1])
 

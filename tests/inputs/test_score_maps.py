@@ -1,4 +1,4 @@
-"""Validation of score maps and positions."""
+"""Score maps are taken as they are, positions rounded to cells; what is wrong is named."""
 
 import numpy as np
 import pytest
@@ -69,6 +69,6 @@ def test_bad_positions():
         ([[[0, 0], [0, -0.6]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(0, -0.6\)"),
         ([np.zeros((2, 2)), [[0, 0], [0, np.nan]]], ValueError, r"y\[1\]\[1, 1\] is nan"),
         ([np.zeros((2, 2)), [["a", "b"]] * 2], ValueError, r"y\[1\] must hold numbers"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(error, match=pattern):
             check_positions(y, MAPS)

@@ -1,4 +1,4 @@
-"""Validation of trees."""
+"""Trees of any form are read as one; what is wrong is named by its item."""
 
 from types import SimpleNamespace
 
@@ -82,7 +82,7 @@ def test_bad_kinds():
         ([(X, PARENTS, [1, 0, 0.5, 1])], ValueError, r"kinds of edges of X\[0\]\[1\] is 0.5"),
         ([(X, PARENTS, [1, 0, "a", 1])], TypeError, r"^kinds of edges of X\[0\]\[0\] is 1 but"),
         ([(X, PARENTS, KINDS, 0)], ValueError, r"^X\[0\] must be a tree .* got 4 items"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(error, match=pattern):
             check_trees(trees)
 

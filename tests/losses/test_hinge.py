@@ -63,9 +63,7 @@ def test_padded_graphs_are_ragged(structure):
     labels = [np.array([0, -100, 2]), np.array([1, -100]), np.array([0, 0])]
     hinge = StructuredHinge(structure)
     ragged = hinge.evaluate(unary, tables, labels, edges=edges)
-    given = {
-        "edges": padded(edges, -1, 4), "mask": np.arange(7) < np.array(sizes)[:, np.newaxis],
-    }  # fmt: skip
+    given = {"edges": padded(edges, -1, 4), "mask": np.arange(7) < np.array(sizes)[:, np.newaxis]}
     wide = padded(unary, np.nan), padded(tables, np.nan, 4)
     again = hinge.evaluate(*wide, padded(labels, -100), **given)
     np.testing.assert_array_equal(again.losses, ragged.losses)

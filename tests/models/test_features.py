@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import long_indices
 from helpers.pairwise import every_pair
 
 from sskit.models import request
@@ -72,9 +73,7 @@ def test_dense_and_sparse_are_one(fraction, n_classes):
 
 def test_forms_of_csr_matrices():
     X = sp.random_array((6, 10), density=0.3, format="csr", random_state=np.random.default_rng(0))
-    wide = X.copy()
-    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    agree(X, [wide])
+    agree(X, [long_indices(X)])
     # unsorted and explicitly zero entries
     X = np.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
     messy = (np.array([3.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 0]), np.array([0, 3, 4]))

@@ -31,8 +31,9 @@ def slow_adjacency(segments):
     return sorted(pairs)
 
 
-@given(arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=4),
-              elements=st.integers(-3, 4)))  # fmt: skip
+@given(
+    arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=4), elements=st.integers(-3, 4))
+)
 def test_neighbours_share_a_side(segments):
     before, expected = segments.copy(), slow_adjacency(segments)
     edges = region_adjacency(segments)

@@ -119,8 +119,9 @@ def test_nan_passes_only_to_those_who_allow_it():
 def test_pandas_output_of_the_inner_transformer():
     X = [matrix.copy() for matrix in MATRICES]
     for inner, output in (
-        (StandardScaler().set_output(transform="pandas"), "default"), (StandardScaler(), "pandas")
-    ):  # fmt: skip
+        (StandardScaler().set_output(transform="pandas"), "default"),
+        (StandardScaler(), "pandas"),
+    ):
         with sklearn.config_context(transform_output=output):
             found = TokenTransformer(inner).fit_transform(X)
             assert isinstance(found, RaggedArray) and isinstance(found.values, np.ndarray)

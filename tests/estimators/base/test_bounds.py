@@ -1,4 +1,4 @@
-"""Bounds on the weights, for every estimator."""
+"""Bounds on the weights are kept and bind, for every estimator."""
 
 import numpy as np
 import pytest

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.fits import FITS, PAIRS, chains, graphs, rows, trees
 from helpers.labellings import losses_of, objective
+from helpers.objectives import primal_of_rows
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -35,18 +36,6 @@ def test_expansions_and_cuts_take_costs_too(n_labels):
         assert exact.primal_objective_ == pytest.approx(model.primal_objective_, rel=0.03)
 
 
-def enumerated_rows(model, X, y, table, weight=None, slack=False):
-    """P(w) of a linear model of rows; components by their best."""
-    owner = np.searchsorted(model.classes_, getattr(model, "component_labels_", model.classes_))
-    hinges = []
-    for a, row in zip(np.searchsorted(model.classes_, y), X @ model.coef_.T, strict=True):
-        margins = (row := row + model.intercept_) - row[owner == a].max()
-        costs = table[a, owner]
-        hinges.append((costs * (1 + margins) if slack else costs + margins).max())
-    squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
-    return model.lam_ / 2 * squares + np.average(hinges, weights=weight)
-
-
 @pytest.mark.parametrize("steps", ["projection", "pairwise", "fw"])
 def test_objective_of_rows(steps):
     X, y = rows()
@@ -57,16 +46,16 @@ def test_objective_of_rows(steps):
             StructSVMClassifier(**how, **given).fit(X, y, sample_weight=weight)
             for how in ({"steps": steps}, {"solver": "cutting_plane"})
         )
-        expected = enumerated_rows(model, X, y, TABLE, weight)
+        expected = primal_of_rows(model, X, y, TABLE, weight)
         assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
         assert other.primal_objective_ == pytest.approx(model.primal_objective_, rel=3e-3)
     slack = StructSVMClassifier(rescaling="slack", **given).fit(X, y)
-    expected = enumerated_rows(slack, X, y, TABLE, slack=True)
+    expected = primal_of_rows(slack, X, y, TABLE, slack=True)
     assert slack.certified_ and slack.primal_objective_ == pytest.approx(expected, rel=1e-9)
     # wrong components of the right class cost nothing
     X, y = rows(48)
     mixed = StructSVMClassifier(n_components={"a": 2, "c": 2}, **given).fit(X, y)
-    expected = enumerated_rows(mixed, X, y, TABLE)
+    expected = primal_of_rows(mixed, X, y, TABLE)
     assert mixed.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
     assert (np.diff(mixed.round_objectives_) <= 0).all()
 

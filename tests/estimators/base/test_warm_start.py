@@ -442,6 +442,11 @@ INCONSISTENT = [
     ("rows", None, lambda y: np.where(y == 2, 7, y), {}, r"classes changed from \[0, .* 1, 7\]"),
     ("rows", lambda X: X[:, :2], None, {}, "the number of features changed from 3 to 2"),
     ("rows", None, None, {"fit_intercept": False}, "the weights changed"),
+    ("chains", only(5, lambda x: x + 1), None, {}, r"X\[5\] changed"),
+    ("chains", None, only(2, lambda k: k[::-1] * 0), {}, r"y\[2\] changed"),
+    ("chains, kernel", only(2, lambda x: x + 1), None, {}, r"X\[2\] changed"),
+    ("chains, kernel", None, None, {"gamma": 0.7}, "the kernel changed"),
+    ("sets", lambda X: X + np.eye(10, 3, -3), None, {}, r"X\[3\] changed"),
     ("chains", None, None, {"loss": "hamming"}, r"the loss of y\[0\] changed"),
     ("chains", None, None, {"class_weight": {0: 2.0}}, r"the loss of y\[\d+\] changed"),
     ("chains", None, None, {"allowed_transitions": RULES}, "transitions changed"),
@@ -452,6 +457,17 @@ INCONSISTENT = [
      r"the edge features of X\[6\] changed"),
     ("chains, edges", lambda X: [x for x, _ in X], None, {},
      "the number of edge features changed from 2 to 0"),
+    ("rows, kernel", None, None, {"gamma": 0.7}, "the kernel changed"),
+    ("rows, kernel", None, None, {"kernel": "linear", "surrogate": "crammer_singer"},
+     "the kernel changed"),
+    ("rows, kernel", lambda X: X + 1.0, None, {}, r"X\[0\] changed"),
+    ("segments", None, None, {"max_length": 4}, "max_length changed"),
+    ("segments", None, None, {"loss": "hamming_sum"}, "the loss changed"),
+    ("segments", None, None, {"lengths": False}, "the weights changed"),
+    ("trees", only(4, lambda tree: (tree[0], np.full(len(tree[1]), -1))), None, {},
+     r"\[4\] changed"),
+    ("trees, kinds", only(4, lambda tree: (*tree[:2], 1 - tree[2])), None, {},
+     r"the kinds of the edges of X\[4\] changed"),
     ("sets", None, None, {"edges": "tree"}, "the edges changed"),
     ("sets", None, None, {"inference": "lp"}, "planes changed from sets of labels to relaxed"),
     ("sets", None, None, {"label_weight": [1, 1, 1, 2]}, "the loss changed"),
@@ -476,7 +492,8 @@ def test_what_cannot_be_continued_is_named(family, samples, labels, params, reas
     X, y = (values if how is None else how(values) for how, values in ((samples, X), (labels, y)))
     with pytest.raises(ValueError, match=f"^warm_start=True cannot continue.*because.*{reason}"):
         model.set_params(**params).fit(X, y)
-    np.testing.assert_array_equal(model.coef_, before["coef_"])
+    for name in {"coef_", "dual_coef_"} & before.keys():
+        np.testing.assert_array_equal(getattr(model, name), before[name])
     assert model._warm_start.point.lam == before["_warm_start"].point.lam
     assert not hasattr(model.set_params(warm_start=False).fit(X, y), "_warm_start")
 

@@ -184,14 +184,6 @@ def test_lost_labellings_are_found_exactly():
     np.testing.assert_array_equal(found, best)
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, "all"])
-def test_bad_sizes_are_refused(glyphs, size):
-    tagger, X, y = with_beam(glyphs[0], size), *glyphs[1:]
-    for call in (lambda: clone(tagger).fit(X[:5], y[:5]), lambda: tagger.predict(X)):
-        with pytest.raises(ValueError, match="The 'beam_size' parameter of SequenceTagger must"):
-            call()
-
-
 # ---- sequences without tokens --------------------------------------------------------------
 
 

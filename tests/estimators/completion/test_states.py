@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.labellings import losses_of, objective, score_paths
+from helpers.fits import long_indices
+from helpers.labellings import all_weights, losses_of, objective, score_paths
 from helpers.real_data import load_conll2000
 from helpers.trees import random_parents
 from sklearn.base import clone
@@ -188,8 +189,6 @@ def test_solvers(case, way):
 def test_wrong_numbers_of_states(family):
     X, y = DATA[family]
     for given, message in (
-        (0, "'n_states_per_label' parameter of .* must be an int in the range"),
-        ("two", "'n_states_per_label' parameter of .* must be"),
         ({"a": 0}, r"n_states_per_label\['a'\] is 0, expected a positive integer"),
         ({"a": 1.5}, r"n_states_per_label\['a'\] is 1.5, expected a positive integer"),
         ({"a": 99}, r"n_states_per_label\['a'\] is 99, but y has"),
@@ -323,11 +322,6 @@ def partly(kind, **given):
     return ITEMS[kind][0](**defaults | given)
 
 
-def weights_of(model):
-    names = ("coef_", "transitions_", "start_", "end_", "root_", "leaf_")
-    return [getattr(model, name).tobytes() for name in names if hasattr(model, name)]
-
-
 @pytest.mark.parametrize("kind", ITEMS)
 def test_rounds_and_their_history(kind):
     model = partly(kind, tol=1e-3, max_iter=3000).fit(ITEMS[kind][1], CONCEALED)
@@ -347,7 +341,7 @@ def test_labels_that_are_known_give_the_fit_without(kind):
     sets = [[{int(k)} if t % 2 else int(k) for t, k in enumerate(labels)] for labels in YS]
     for y, given in [(YS, {}), (sets, {}), (YS, {"token_weight": ones})]:
         model = ITEMS[kind][0](lam=0.05, random_state=0, ignore_label=-1).fit(items, y, **given)
-        assert weights_of(model) == weights_of(plain)
+        assert all_weights(model).tobytes() == all_weights(plain).tobytes()
         assert not hasattr(model, "stationary_")
 
 
@@ -361,7 +355,8 @@ def test_forms_of_labels():
     others = [[form(labels) for labels in y] for form in
               (np.array, tuple, partial(np.array, dtype=object), pd.Series)]  # fmt: skip
     for other in [*others, full]:
-        assert weights_of(partly("chains", ignore_label="?").fit(XS, other)) == weights_of(model)
+        found = partly("chains", ignore_label="?").fit(XS, other)
+        assert all_weights(found).tobytes() == all_weights(model).tobytes()
 
 
 def test_fits_that_end_early():
@@ -560,9 +555,7 @@ def test_rows_of_any_form_have_the_same_states(form, monkeypatch):
     X, labels, _ = blobs()
     expected = cluster_states(X, labels, N_STATES, np.random.RandomState(0))
     if form in ("csr", "wide csr"):
-        X = sp.csr_array(X)
-        if form == "wide csr":
-            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        X = long_indices(X) if form == "wide csr" else sp.csr_array(X)
     else:
         scale = {"tiny": 1e-200, "huge": 1e200}.get(form)
         X = X.astype(form) if scale is None else scale * X

@@ -1,4 +1,4 @@
-"""MultilabelPairwise and HierarchicalMultilabel: what they minimise and predict."""
+"""MultilabelPairwise and HierarchicalMultilabel minimise and predict what enumeration does."""
 
 import itertools
 
@@ -155,7 +155,8 @@ BAD = [
     ({"label_weight": [1, -1, 1, 1]}, {}, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [0, 0, 0, 0]}, {}, "^label_weight is zero for all labels"),
     (
-        {"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, {},
+        {"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"},
+        {},
         "^bounds leave nothing of the model's own at weight 36",
     ),
     ({}, {"y": np.full((120, 4), 2)}, r"^y\[0, 0\] is 2, expected 0 or 1"),
@@ -164,8 +165,7 @@ BAD = [
     ({}, {"y": np.arange(120) % 3}, "Only binary classification is supported"),
     ({}, {"y": np.ones(120)}, "or have two classes, got 1 class"),
     ({}, {"y": np.linspace(0, 1, 120)}, "^Unknown label type: continuous"),
-    ({}, {"y": np.zeros((120, 0))}, "y has no labels|0 feature"),
-]  # fmt: skip
+]
 
 
 def test_bad_input_is_named_and_changes_nothing():
@@ -177,8 +177,6 @@ def test_bad_input_is_named_and_changes_nothing():
         model.set_params(**plain)
         assert vars(model).keys() == before.keys()
         assert all(value is before[name] for name, value in vars(model).items())
-    with pytest.raises(ValueError, match="^inference='exhaustive' .* y has 21; use 'lp'"):
-        MultilabelPairwise(inference="exhaustive").fit(np.eye(30), np.eye(30, 21, dtype=int))
 
 
 def test_slack_rescaling_of_the_relaxation():
@@ -231,20 +229,6 @@ def test_both_forms_of_a_tree_and_no_hierarchy():
     independent = MultilabelPairwise(edges=None, **options).fit(X, Y)
     assert flat.lam_ == independent.lam_
     bracket(flat, independent)
-
-
-def test_wrong_hierarchies_are_named():
-    X, Y, _ = leaves(PARENTS, 80)
-    for hierarchy, message in (
-        ([-1, 0], "^hierarchy has the parents of 2 labels, but y has 6 labels"),
-        ([1, 0, -1, -1, -1, -1], "^hierarchy: parents has a cycle: label 0 is its own ancestor"),
-        ([[0, 6]], r"^hierarchy: edges\[0, 1\] is 6"),
-        ("tree", "The 'hierarchy' parameter of HierarchicalMultilabel"),
-    ):
-        model = HierarchicalMultilabel(hierarchy)
-        with pytest.raises(ValueError, match=message):
-            model.fit(X, Y)
-        assert not hasattr(model, "coef_")
 
 
 # ---- what is known of labels ---------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Steps over parts of a stream."""
+"""A step over a part of a stream minimises its objective and keeps what is known."""
 
 import copy
 import pickle
@@ -168,8 +168,6 @@ def test_what_is_wrong_leaves_the_estimator_as_it_was():
         (new, (rows[:2], [0, 1]), {"classes": []}, "must be a list of labels"),
         (SequenceTagger(warm_start=True), CHAINS, {}, "partial_fit cannot .* warm_start=True"),
         (SequenceTagger(class_weight="balanced"), CHAINS, {}, "with class_weight='balanced'"),
-        (StructSVMClassifier(n_components=2), (rows, [0, 1] * 3), {},
-         "partial_fit cannot be combined with n_components=2"),
         (matching, pairs, {"classes": [0]}, "classes has no meaning with a model object"),
         (matching, narrow, {}, "X has 3 joint features, but .* is expecting 4 joint features"),
         (edged, CHAINS, {}, "X has no features of edges, but .* expecting 2 features"),
@@ -321,8 +319,9 @@ def test_weights_of_tokens_are_weights_of_losses(case, y):
 def test_a_step_begins_at_the_completion_of_the_last_weights():
     model = fresh("chains")[0].partial_fit(X[:16], Y[:16])
     found, before = model.predict(X[16:]), model.coef_.copy()
-    hidden = [[-1 if i and len(k) > 1 else int(k[0]), *[-1] * (len(k) - 1)]
-              for i, k in enumerate(found)]  # fmt: skip
+    hidden = [
+        [-1 if i and len(k) > 1 else int(k[0]), *[-1] * (len(k) - 1)] for i, k in enumerate(found)
+    ]
     model.partial_fit(X[16:], hidden)
     # what the last weights say already changes them little
     assert np.abs(model.coef_ - before).max() < 0.3 * np.abs(before).max()
@@ -392,10 +391,6 @@ def test_kinds_and_pixels_of_steps_of_graphs():
         with pytest.raises(ValueError, match=message):
             model.partial_fit(items, labels)
         assert state(model) == before
-    with pytest.raises(ValueError, match="partial_fit cannot be combined with loss='balanced'"):
-        GraphTagger(loss="balanced").partial_fit(plain, Y)
-    with pytest.raises(ValueError, match="cannot be combined with warm_start=True"):
-        GraphTagger(warm_start=True).partial_fit(plain, Y)
     edges = [[0, 1]]
     image = SimpleNamespace(
         features=[[1.0], [2.0]], edges=edges, edge_features=[[1.0]], segments=[[0, 1]]

@@ -15,7 +15,6 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
 from sskit import (
@@ -26,7 +25,6 @@ from sskit import (
     StructuredSVM,
 )
 from sskit.datasets import make_chains
-from sskit.estimators.path.choosing import FACTORS, FallingFits
 from sskit.solvers import BCFW
 
 CASES = {
@@ -149,11 +147,6 @@ def test_wrong_parameters_and_data():
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     before, given = path.lams_, path.get_params(deep=False)
     for params, error, message in [
-        ({"eps": 0.0}, ValueError, "'eps' parameter.*must be a float"),
-        ({"eps": -1.0}, ValueError, "'eps' parameter.*must be a float"),
-        ({"kappa": 1.0}, ValueError, "'kappa' parameter"),
-        ({"lam_min": -1.0}, ValueError, "'lam_min' parameter"),
-        ({"max_breakpoints": 0}, ValueError, "'max_breakpoints' parameter"),
         ({"estimator": StructSVMClassifier(solver="ssg")}, ValueError,
          "a path cannot be combined with solver=.*no dual point"),
         ({"estimator": StructSVMClassifier(tol=-1.0)}, ValueError, "'tol' parameter"),
@@ -167,7 +160,7 @@ def test_wrong_parameters_and_data():
             path.set_params(**params).fit(X, y)
         path.set_params(**given)
         assert path.lams_ is before
-    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf)):
+    for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf), 10**400):
         for method in (path.coef_at, path.gap_at, path.estimator_at):
             with pytest.raises(ValueError, match="lam must be a positive finite number"):
                 method(lam)
@@ -359,24 +352,3 @@ FEW = [
 )  # fmt: skip
 def test_models_in_kernel_spaces_are_within_eps_of_tight_fits(name, kernel, option, n_lams, seed):
     check(name, kernel, option, n_lams, seed)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_a_choice_by_folds(kernel):
-    X, y = rows(seed=5, n=45)
-    X = rbf(X, X) if kernel == "precomputed" else X
-    folds = KFold(3, shuffle=True, random_state=0)
-    weight = np.random.default_rng(6).uniform(0.2, 3.0, size=45)
-    estimator = StructSVMClassifier(**KERNELS[kernel][1], random_state=0)
-    path = RegularizationPath(estimator, cv=folds).fit(X, y, sample_weight=weight)
-    results = path.cv_results_
-    for k, (train, test) in enumerate(folds.split(X)):
-        columns = train if kernel == "precomputed" else slice(None)
-        fits = FallingFits(estimator, X[train][:, columns], y[train], weight[train], 0.1)
-        for factor, score in zip(FACTORS, results[f"split{k}_test_score"], strict=True):
-            if not np.isnan(score):
-                model = fits.fit(factor * fits.default_lam)
-                assert score == model.score(X[test][:, columns], y[test])
-    best = path.best_estimator_
-    assert best.dual_gap_ <= best.tol * (best.primal_objective_ + 1e-3)
-    assert best.lam_ == path.best_lam_

@@ -62,17 +62,23 @@ def test_objective_is_the_mean_hinge_of_pairs():
     assert model.score(X, y, groups) > 0.9
 
 
+def many_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(52), np.append(rng.integers(1, 6, size=50), [40, 33]))
+    return 1.0 * rng.integers(4, size=(len(groups), 1)), rng.integers(3, size=len(groups)), groups
+
+
 def test_score_is_the_share_of_pairs_in_order():
-    X, y, groups = data()
-    X = np.round(X)  # some scores are equal
-    model = RankingSVM().fit(X, y, groups)
-    scores, fractions = model.predict(X), []
-    for g in np.unique(groups):
-        s, t = scores[groups == g], y[groups == g]
-        a, b = np.nonzero(t[:, None] > t)
-        if len(a):
-            fractions.append(np.mean((np.sign(s[a] - s[b]) + 1) / 2))
-    assert model.score(X, y, groups) == pytest.approx(np.mean(fractions))
+    for X, y, groups in (many_groups(), data()):
+        X = np.round(X)  # some scores are equal
+        model = RankingSVM().fit(X, y, groups)
+        scores, fractions = model.predict(X), []
+        for g in np.unique(groups):
+            s, t = scores[groups == g], y[groups == g]
+            a, b = np.nonzero(t[:, None] > t)
+            if len(a):
+                fractions.append(np.mean((np.sign(s[a] - s[b]) + 1) / 2))
+        assert model.score(X, y, groups) == pytest.approx(np.mean(fractions))
     # a group without pairs says nothing
     y[groups == 1] = 0
     model, others = RankingSVM(0.1).fit(X, y, groups), groups != 1
@@ -112,8 +118,6 @@ def test_groups():
     np.testing.assert_allclose(model.coef_, other.coef_)
     assert set(other.weights_frame()["feature"].dropna()) <= set("abcd")
     own = [(X[groups == g], y[groups == g]) for g in range(6)]
-    alone = [model.score(*data) for data in own]
-    assert model.score(X, y, groups) == pytest.approx(np.mean(alone))
     # P(w) is the mean over the groups
     one = [RankingSVM(0.05, **options).fit(*data).primal_objective_ for data in own]
     assert np.mean(one) <= model.primal_objective_ + 1e-9
@@ -126,8 +130,9 @@ def test_only_differences_within_groups_matter(form, standardize):
     given = {"standardize": standardize, "tol": 1e-5, "random_state": 0}
     one = RankingSVM(**given).fit(form(X), y, groups)
     # half the mean squared difference of two rows of a group, over ten times the number of rows
-    pairs = [X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2)
-             if groups[a] == groups[b]]  # fmt: skip
+    pairs = [
+        X[a] - X[b] for a, b in itertools.combinations(range(len(X)), 2) if groups[a] == groups[b]
+    ]
     variance = np.mean(np.square(pairs), axis=0) / 2
     assert one.lam_ == pytest.approx((3 if standardize else variance.sum()) / (10 * (len(X) - 8)))
     # features of groups, and rows of groups that have no pairs
@@ -191,16 +196,6 @@ def test_pairs_are_rows_of_differences():
     assert model.n_oracle_calls_ < 20 * 3000 and model.solver_.sampling == "permutation"
 
 
-def test_scores_of_many_groups_are_those_of_one():
-    rng = np.random.default_rng(0)
-    sizes = np.append(rng.integers(1, 6, size=50), [40, 33])
-    groups = np.repeat(np.arange(52), sizes)
-    X, y = rng.integers(4, size=(len(groups), 1)).astype(float), rng.integers(3, size=len(groups))
-    model = RankingSVM().fit(X, y, groups)
-    parts = [(X[groups == g], y[groups == g]) for g in range(52) if np.ptp(y[groups == g])]
-    assert model.score(X, y, groups) == pytest.approx(np.mean([model.score(*p) for p in parts]))
-
-
 def test_weights_of_groups_are_copies():
     X, y = two_grades(60)
     groups, weights = np.arange(60) % 4, np.array([1, 2, 0, 3])
@@ -250,10 +245,6 @@ def test_bad_data():
         Distributed(RankingSVM()).fit([X[:40], X[40:]], [y[:40], y[40:]])
     with pytest.raises(ValueError, match="requires y to be passed"):
         model.score(X, None)
-    for value in (np.zeros((1, 3)), "weights", np.full((1, 4), np.inf)):
-        model.coef_ = value
-        with pytest.raises(ValueError, match="coef_|overflows"):
-            model.predict(X)
 
 
 def pairs(n=60, noise=0.5, seed=0):

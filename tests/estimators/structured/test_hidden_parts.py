@@ -1,4 +1,4 @@
-"""Latent SVMs: structures that complete labellings, against enumeration."""
+"""Structures that complete labellings are fitted and predicted as by enumeration."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""StructSVMClassifier with a model object, through scikit-learn's tools."""
+"""A model object works through scikit-learn's tools, whatever the form of its samples."""
 
 import pickle
 
@@ -127,7 +127,7 @@ def test_labels_of_any_type():
         assert len(pickle.loads(pickle.dumps(predicted))) == 20
 
 
-def test_searches_clones_and_pickles():
+def test_searches_and_clones():
     X, y = MATCHED
     grid = {"lam": [0.01, 10.0], "model__power": [1.0, 20.0]}
     search = GridSearchCV(StructuredSVM(Matching(), tol=0.05, random_state=0), grid, cv=3)
@@ -139,10 +139,6 @@ def test_searches_clones_and_pickles():
     copy = clone(classifier)
     assert copy.model is not classifier.model
     assert copy.model.power == copy.get_params()["model__power"] == 2.0
-    loaded = pickle.loads(pickle.dumps(classifier))
-    classifier.set_params(model__power=30.0)
-    assert all(map(np.array_equal, loaded.predict(X), classifier.predict(X)))
-    assert "Matching(power=2.0)" in repr(loaded)
 
 
 def test_solver_objects_and_bounds():
@@ -171,8 +167,6 @@ def test_wrong_parameters():
     for name, model in flagged.items():
         setattr(model, name, "no")
     for model, bounds, error, match in (
-        ("chain", None, ValueError, "model"),
-        (3, None, ValueError, "model"),
         (Matching(), {"transitions": (0, 1)}, ValueError,
          "bounds has no block 'transitions'.*are 'coef'"),
         (Matching(), (np.zeros(2), None), ValueError, r"array of shape \(3,\)"),

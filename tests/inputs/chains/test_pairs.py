@@ -1,4 +1,4 @@
-"""Pairs of features of tokens and of edges."""
+"""Pairs of features of tokens and of edges are stacked, whatever their form, or named."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_bad_pairs_are_named():
         ([(TOKENS[0], np.ones(2))], r"the edge features of X\[0\] must be a matrix"),
         ([(np.ones((2, 0)), [[1.0]])], "X has 0 features"),
         ([(np.full((2, 1), np.nan), [[1.0]])], r"X\[0\] contains NaN"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises((ValueError, TypeError), match=message):
             stack_pairs(X)
 

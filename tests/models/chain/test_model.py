@@ -1,4 +1,4 @@
-"""The chain model bound to data."""
+"""The chain model that is bound to data keeps its sums, lengths and factors."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Allowed transitions, and labels that break the rules."""
+"""Labels that break the rules of transitions are named, or repaired by few changes."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Kernel functions."""
+"""Kernel functions are those of scikit-learn; what is wrong is named."""
 
 import pickle
 

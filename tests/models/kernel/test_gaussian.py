@@ -1,4 +1,4 @@
-"""Rows of Gaussian kernel matrices."""
+"""Rows of Gaussian kernel matrices are those of scikit-learn, to their precision."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The cache of kernel rows."""
+"""The cache of kernel rows keeps its budget and gives the rows of the kernel."""
 
 from functools import partial
 

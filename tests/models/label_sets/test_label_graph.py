@@ -1,4 +1,4 @@
-"""Edges between labels, and hierarchies of labels."""
+"""Edges between labels and hierarchies are one graph, however they are written."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Problems under slack rescaling, against enumeration."""
+"""Problems under slack rescaling have the hinges of the enumeration."""
 
 import itertools
 

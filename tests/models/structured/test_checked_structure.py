@@ -43,6 +43,11 @@ def zero_one(y_true, y):
     return float(y_true != y)
 
 
+def wrong_by(answer):
+    """A loss of wrong labels."""
+    return lambda y_true, y: answer if y_true != y else 0.0
+
+
 BAD = [
     *features(
         3,
@@ -51,6 +56,7 @@ BAD = [
         (lambda x, y: 1.0, r"has shape \(\)"),
         (lambda x, y: x * np.nan, "is not finite at 0"),
         (lambda x, y: [0, np.inf], "is not finite at 1"),
+        (lambda x, y: [1.0, 1e200], "is 1e.200, whose square overflows"),
         (lambda x, y: ["a", "b"], "does not hold numbers"),
         (lambda x, y: None, "does not hold numbers: None"),
         (lambda x, y: [[1], [1, 2]], "does not hold numbers"),
@@ -70,6 +76,9 @@ BAD = [
     ("loss", lambda y_true, y: np.nan, "loss of sample 0 is nan, expected a finite number >= 0"),
     ("loss", lambda y_true, y: np.inf, "loss of sample 0 is inf"),
     ("loss", lambda y_true, y: None, "loss of sample 0 is None, expected a number"),
+    ("loss", wrong_by(1e200), r"loss of sample 0 is 1e\+200, expected .* >= 0 up to 1e"),
+    ("loss", wrong_by(10**400), "loss of sample 0 is 1000.*, expected a number"),
+    ("loss", wrong_by(np.complex128(1.0)), r"loss of sample 0 is .*1\+0j.*, expected a number"),
     ("loss", lambda y_true, y: np.ma.masked, "loss of sample 0 is masked, expected a number"),
     ("loss", lambda y_true, y: "0", "loss of sample 0 is '0', expected a number"),
     ("loss", lambda y_true, y: np.zeros(1), "loss of sample 0 is array.*, expected a number"),

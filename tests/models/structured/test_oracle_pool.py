@@ -148,9 +148,7 @@ def test_answers_are_found_ahead_in_portions(own_handler):
 def test_errors_name_the_sample_and_come_in_order():
     model, caught = processes(Signs({"argmax": late_errors({9, 5})})), []
     for n_jobs in (1, N_JOBS):
-        classifier = StructuredSVM(
-            model, n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=4)
-        )  # fmt: skip
+        classifier = StructuredSVM(model, n_jobs=n_jobs, random_state=0, solver=BCFW(batch_size=4))
         with pytest.raises((ValueError, RuntimeError)) as info:
             classifier.fit(X, Y)
         caught.append(info.value)

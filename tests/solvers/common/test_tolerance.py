@@ -1,4 +1,4 @@
-"""Which gap is small enough."""
+"""A gap is small enough relative to the objective, or to the unit of the problem."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sskit_probes.unreliable import UnreliableProblem
 
-from sskit import RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import SequenceTagger
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.solvers import CuttingPlane
@@ -156,19 +156,6 @@ def test_an_oracle_that_misses_hides_no_gap(name, damping):
     np.testing.assert_allclose(history["primal"] - history["dual"], history["gap"], atol=1e-12)
     # an estimate from below
     assert solution.primal <= toy.pairs.primal(toy.flat(solution.w), 0.05) + 1e-10
-
-
-# ---- estimators ------------------------------------------------------------------------------
-
-
-def test_what_needs_a_dual_point_says_so():
-    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
-    with pytest.raises(ValueError, match="warm_start=True .* keeps no dual point"):
-        StructSVMClassifier(solver="one_slack", warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="a path cannot be combined with solver=.*no dual point"):
-        RegularizationPath(StructSVMClassifier(solver="one_slack")).fit(X, y)
-    with pytest.raises(ValueError, match="steps='fw' cannot be combined with solver='one_slack'"):
-        StructSVMClassifier(solver="one_slack", steps="fw").fit(X, y)
 
 
 # ---- the program over the cuts ---------------------------------------------------------------

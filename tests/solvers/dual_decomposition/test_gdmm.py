@@ -1,5 +1,7 @@
 """Dual-decomposed training, with its constraints and with soft ones: laws and certified optima."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from helpers.factors import from_scratch
@@ -136,19 +138,30 @@ def test_rho_is_relative_to_what_suits_the_data(weights):
     assert disagreement_scale(factors, 100 * LAM) == pytest.approx(10 * scale)
 
 
-@some_allowed
-@pytest.mark.parametrize("method", METHODS)
-def test_optimum_and_lower_bounds_from_the_first_pass_on(method, allowed):
-    toy = chain_toy(4, allowed=allowed)
-    _, optimum = solve_primal(toy.pairs, LAM)
-    run, evaluator = start_run(GDMM(method=method), toy), make_pool(toy.problem, 1)
-    for _ in range(10):
+SETS = [(1.0, 0, 3), (0.1, 0, 3), (0.1, 3, 3), (0.02, 3, 3), (1.0, 4, 1), (1.0, 4, 3)]
+
+
+@pytest.mark.parametrize("case", [*product(METHODS, [None, ALLOWED]), *SETS])
+def test_optimum_and_lower_bounds_from_the_first_pass_on(case):
+    """Of chains, and of sets of labels, by lam, seed and number of labels."""
+    lam, options = LAM, {}
+    if case in SETS:
+        lam, seed, n_states = case
+        inference = "auto" if n_states == 1 else "lp"
+        toy = multilabel_toy(seed, n_states=n_states, inference=inference)
+    else:
+        options["method"], toy = case[0], chain_toy(4, allowed=case[1])
+    _, optimum = solve_primal(toy.pairs, lam)
+    run, evaluator = start_run(GDMM(**options), toy, lam), make_pool(toy.problem, 1)
+    for _ in range(12):
         certificate = run.certify(evaluator)
         assert certificate.dual - 1e-9 <= optimum <= certificate.primal + 1e-9
         run.run_pass()
-    solution = solve_toy(GDMM(method=method, gap_every=50), toy, tol=2e-5, max_iter=20_000)
+    assert certificate.dual > 0.0 or case not in SETS
+    solution = solve_toy(GDMM(gap_every=50, **options), toy, lam, tol=2e-5, max_iter=20_000)
     assert solution.status is Status.CONVERGED
-    check_solution(toy, solution, optimum=optimum)
+    check_solution(toy, solution, lam, optimum=optimum)
+    assert solution.primal == pytest.approx(optimum, rel=1e-3)
     assert solution.gap <= 2e-5 * solution.unit
     assert -solution.history["lagrangian"][-1] == pytest.approx(optimum, rel=1e-2)
 

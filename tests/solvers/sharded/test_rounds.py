@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
+from helpers.fits import long_indices
 from helpers.laws import LAM, check_dual_point, check_shards, solve_toy, start_run
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
 from helpers.pairwise import every_pair
@@ -168,12 +169,6 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
 
 
 # ---- weights of shards that follow each other's logs --------------------------------------------
-
-
-def long_indices(X):
-    X = sp.csr_array(X)
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X
 
 
 STORED = {

@@ -1,4 +1,4 @@
-"""The stochastic subgradient method against the paper."""
+"""Steps of the stochastic subgradient method are those of the paper."""
 
 import numpy as np
 import pytest

@@ -136,7 +136,6 @@ REFUSALS = (
     ("latent model", "warm start", "completed labellings are numbered anew by every fit"),
     ("warm start", "no dual point", "it keeps no dual point to start from; use 'bcfw'"),
     (("parts", "path"), "no dual point", "it keeps no dual point; use 'bcfw' or 'frank_wolfe'"),
-    ("path", "prior", "its first models are those of weights near zero; set prior=None"),
     ("path", ("unknown", *HIDDEN), "the objective is not convex; search lam with GridSearchCV"),
     ("parts", "averaging", "weights of parts are not averaged; leave it at 'auto'"),
     ("parts", "kernel", "the weights are functions of all training rows"),

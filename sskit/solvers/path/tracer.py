@@ -27,6 +27,10 @@ Both bounds are convex in :math:`\lambda'`, for P is linear and D concave, and s
 differences to eps P: if they are small enough at both ends of a piece, they are so within it. The
 longer of the two steps is taken, and the run goes on from the point that allowed it, the one with
 the higher dual objective there.
+
+*With a prior* all of this is about u = w - prior: the regulariser is :math:`\tfrac{\lambda}{2}
+\|u\|^2`, on a box that is shifted, and a plane has the loss :math:`L_i(y) - \langle
+\text{prior}, \psi_i(y) \rangle`, which for the truth is zero all the same.
 """
 
 from dataclasses import dataclass
@@ -52,17 +56,17 @@ class Piece:
     w : ndarray of shape (n_weights,)
         The weights.
     sqnorm : float
-        ||w||^2, in a kernel space that of the functions.
+        ||w - prior||^2, in a kernel space that of the functions.
     gap : float
         Duality gap at lam, absolute.
     hinge : float
-        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
+        sum_i c_i H_i(w): the objective is lam / 2 ||w - prior||^2 more. As good as the gap.
     inexactness : float
         The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
-        The dual sum at lam; the same array as `w` without bounds on the weights.
+        The dual sum at lam, without the prior.
     loss : float
-        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>.
+        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i - <prior, psi_i>>.
     n_support_planes : int
         Planes with weight, those of the truth aside.
     n_iter, n_oracle_calls : int
@@ -98,7 +102,7 @@ class PathTracer:
     r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
 
     *Start* (algorithm 6). At infinite lam the weights are :math:`w_0`, the point of the box
-    that is nearest to zero. Every block gets the plane that its oracle finds there; with
+    that is nearest to the prior, zero by default. Every block gets the plane that its oracle finds there; with
     :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi / \lambda`, and as
     long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
     :math:`\tilde\psi` without the coordinates that a bound holds at :math:`w_0`. As the maximum of
@@ -196,13 +200,13 @@ class PathTracer:
         self.origin_gap = float(np.dot(problem.block_weight, vertices.excesses()))
         regularizer.rescale(1.0)
         run.dual.rebuild(regularizer)
-        v = np.array(regularizer.v)[: problem.n_weights]
-        lower, upper = regularizer.box()
+        v, (lower, upper) = dual_sum(regularizer), regularizer.box()
+        prior = 0.0 if regularizer.prior is None else regularizer.prior
         # coordinates that can leave the origin towards v, and the lam at which one more bound
         # is met: until then w = origin + p / lam
-        free = (origin == 0) & np.where(v > 0, upper > 0, lower < 0)
+        free = (origin == prior) & np.where(v > 0, upper > origin, lower < origin)
         p = np.where(free, v, 0.0)
-        met = np.where(free, np.where(v > 0, upper, lower), origin)
+        met = np.where(free, np.where(v > 0, upper, lower), origin) - prior
         bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
         bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
@@ -216,7 +220,8 @@ class PathTracer:
         r"""Return the lam at which bound / lam is kappa eps of a dual objective.
 
         Where :math:`w = w_0 + p / \lambda` that objective is :math:`H - \tfrac{1}{2 \lambda}
-        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|w_0\|^2`, H the mean hinge at w_0.
+        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|w_0\|^2`, H the mean hinge at w_0, which
+        stands for its difference to the prior in the norm.
 
         Parameters
         ----------
@@ -236,7 +241,8 @@ class PathTracer:
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
         wanted = bound / self.fraction + 0.5 * square
-        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
+        u = regularizer.offset(self.origin)
+        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * wanted)
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
     def follow(self, piece):
@@ -255,9 +261,12 @@ class PathTracer:
         gap, missed = certificate.known_gap, certificate.inexactness
         loss = float(np.dot(problem.block_weight, dual.losses()))
         w = regularizer.coef()
-        v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
-        sqnorm = regularizer.inner(w, w)
-        hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
+        u = regularizer.offset(w)
+        v = dual_sum(regularizer) if regularizer.bounded else u
+        if regularizer.prior is not None:
+            loss -= lam * regularizer.inner(v, regularizer.prior)
+        sqnorm = regularizer.inner(u, u)
+        hinge = gap + loss - lam * (sqnorm if v is u else regularizer.inner(v, u))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
         point = {"w": w, "sqnorm": sqnorm, "v": v, "loss": loss}
@@ -265,6 +274,12 @@ class PathTracer:
         spent = {"n_iter": fit.n_iter, "n_oracle_calls": fit.n_oracle_calls}
         spent |= {"n_support_planes": dual.n_support_planes(), "time": fit.progress.seconds}
         return Piece(lam=lam, lam_end=rho * lam, **point, **known, **spent)
+
+
+def dual_sum(regularizer):
+    """Return a copy of the dual sum, without the prior."""
+    v = np.array(regularizer.v)[: regularizer.n_weights]
+    return regularizer.offset(v)
 
 
 def largest_fraction(eps, pieces, origin_gap, unit):
@@ -350,7 +365,7 @@ def reach(regularizer, loss, excess, eps):
     regularizer : Regularizer
         The regulariser, with lam, v and w.
     loss : float
-        The mean loss of the planes, l above.
+        The mean loss of the planes, l above; with a prior that of `Piece`.
     excess : float
         eps P(w) - gap at lam, not negative.
     eps : float
@@ -364,14 +379,14 @@ def reach(regularizer, loss, excess, eps):
         Whether it is the dual weights as they are that reach so far.
     """
     excess *= 1.0 - ROUNDING
-    w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
-    square = 0.5 * regularizer.lam * regularizer.inner(w, w)
-    growth = loss - regularizer.lam * regularizer.inner(v, w) + eps * square
+    u, v = regularizer.offset(regularizer.coef()), dual_sum(regularizer)
+    square = 0.5 * regularizer.lam * regularizer.inner(u, u)
+    growth = loss - regularizer.lam * regularizer.inner(v, u) + eps * square
     if growth <= excess:
         return 0.0, False
     shrunk = 1.0 - excess / growth
     if regularizer.bounded:
-        kept = reach_in_a_box(regularizer, w, v, excess, eps)
+        kept = reach_in_a_box(regularizer, u, v, excess, eps)
     elif square == 0.0:
         kept = 0.0
     else:
@@ -383,13 +398,13 @@ def reach(regularizer, loss, excess, eps):
     return min(kept, shrunk), kept < shrunk
 
 
-def reach_in_a_box(regularizer, w, v, excess, eps):
+def reach_in_a_box(regularizer, u, v, excess, eps):
     """Return the rho, positive and below 1, down to which dual weights that stay serve in a box."""
-    sqnorm, conjugate = 0.5 * float(w @ w), float(v @ w) - 0.5 * float(w @ w)
+    sqnorm, conjugate = 0.5 * float(u @ u), float(v @ u) - 0.5 * float(u @ u)
 
     def growth(rho):
-        far = regularizer.image(v / rho)
-        # rho times the conjugate of ||w||^2 / 2 on the box, at v / rho
+        far = regularizer.offset(regularizer.image(regularizer.from_prior(v / rho)))
+        # rho times the conjugate of ||u||^2 / 2 on the box, at v / rho
         dual = float(v @ far) - 0.5 * rho * float(far @ far)
         lost = (1.0 - eps) * (1.0 - rho) * sqnorm
         return regularizer.lam * (dual - conjugate - lost) - excess

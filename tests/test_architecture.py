@@ -106,9 +106,10 @@ estimators/tree: estimators/base estimators/completion estimators/explanation es
 estimators/graph: estimators/base estimators/completion estimators/online estimators/reading
   inputs models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
-estimators/segments: estimators/base estimators/reading inputs inputs/chains models/chain
-  models/segments
-estimators/label_sets: estimators/base estimators/reading inputs models/label_sets
+estimators/segments: estimators/base estimators/online estimators/reading inputs inputs/chains
+  models/chain models/segments
+estimators/label_sets: estimators/base estimators/online estimators/reading inputs
+  models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models/rankings oracles/rankings
   solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common solvers/path

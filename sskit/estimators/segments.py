@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -19,7 +19,6 @@ from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, wr
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
-from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -32,6 +31,7 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import token_lam
+from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
@@ -106,11 +106,12 @@ class FittedSegments:
     max_length_: np.ndarray
     outside_: int
     form_: Literal["tags", "segments"]
+    n_samples_seen_: float
     vectorizer_: TokenVectorizer
 
 
 @parameters
-class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
+class SegmentTagger(FittedSegments, TaggerMixin, OnlineEstimator):
     r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
 
     A labelling y of a sequence is a list of segments (s, e, k): the tokens s to e - 1, at most
@@ -145,8 +146,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         amount of data; see the benchmarks for how it was chosen.
     max_length : int or dict of label to int, default=None
         Largest number of tokens of a segment, for all labels or by label; for None and for labels
-        that a dict omits it is the longest in training. At most the length of the longest
-        sequence. Longer segments in y raise an error.
+        that a dict omits it is the longest in training, of all steps of `partial_fit`. At most the
+        length of the longest sequence. Longer segments in y raise an error.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         Scheme of tags in y, see :func:`sskit.metrics.spans`, and of `predict`. Can be set on a
         fitted estimator.
@@ -287,6 +288,9 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if the sequences were data frames whose columns have strings as names, or
         tokens of which `vectorizer_` has made features.
@@ -411,6 +415,25 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         limits = limits_of(self.max_length, self.outside, summary)
         options = SegmentOptions(**vars(options), table=table, factors=factors, limits=limits)
         return super()._decide(summary, options, checked)
+
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`: segments may be as long as before."""
+        if last is None:
+            return summary
+        if summary.form != last["form_"]:
+            raise ValueError(
+                f"y has {summary.form}, but that of the steps before had {last['form_']}"
+            )
+        before = last["segment_coef_"].shape[1] if "segment_coef_" in last else 0
+        if summary.n_segment_features != before:
+            raise ValueError(
+                f"segment_features gives {summary.n_segment_features} numbers for a segment, but "
+                f"gave {before} in the steps before"
+            )
+        limits = last["max_length_"].tolist()
+        seen = Counter(dict(zip(last["classes_"].tolist(), limits, strict=True)))
+        longest = max(summary.longest, *limits)
+        return replace(summary, max_lengths=summary.max_lengths | seen, longest=longest)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -712,7 +735,8 @@ def limits_of(max_length, outside, summary):
     asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
     asked = by_label(asked | {outside: 1}, summary.labels.values, None)
     limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
-    return np.array([min(n, longest) for n in limits], dtype=np.int64)
+    # a step of `partial_fit` may have none of a label
+    return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)
 
 
 def segments_of(codes, offsets, labels, outside):

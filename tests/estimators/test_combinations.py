@@ -109,12 +109,12 @@ OF_GRAPHS = {
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
-    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS),
+    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS | STEPS),
     "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
     "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
     "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
-    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
-    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),
+    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED | STEPS),
+    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED | STEPS),
     "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
     "poses": (
         PartsModel([-1, 0], n_types=1),

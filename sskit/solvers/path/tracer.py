@@ -102,9 +102,9 @@ class PathTracer:
     r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
 
     *Start* (algorithm 6). At infinite lam the weights are :math:`w_0`, the point of the box
-    that is nearest to the prior, zero by default. Every block gets the plane that its oracle finds there; with
-    :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi / \lambda`, and as
-    long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
+    that is nearest to the prior, zero by default. Every block gets the plane that its oracle finds
+    there; with :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi /
+    \lambda`, and as long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
     :math:`\tilde\psi` without the coordinates that a bound holds at :math:`w_0`. As the maximum of
     a sum is at most the sum of the maxima,
 
@@ -220,8 +220,8 @@ class PathTracer:
         r"""Return the lam at which bound / lam is kappa eps of a dual objective.
 
         Where :math:`w = w_0 + p / \lambda` that objective is :math:`H - \tfrac{1}{2 \lambda}
-        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|w_0\|^2`, H the mean hinge at w_0, which
-        stands for its difference to the prior in the norm.
+        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|u_0\|^2`, H the mean hinge at w_0, and
+        :math:`u_0 = w_0 - \text{prior}`.
 
         Parameters
         ----------

@@ -112,7 +112,6 @@ REFUSALS = (
     ("log", ("unknown", *HIDDEN), "not yet: labels must all be known"),
     ("log", ("parts", "path"), "not yet: search lam with GridSearchCV, on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
-    (("unknown", *HIDDEN), "slack", "labels must all be known; use rescaling='margin'"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
     ("unknown", "repair", "labels must all be known; use 'raise' or 'ignore'"),
     (("sets", "states"), "node by node", "one label must be right, or one state; use 'bcfw'"),

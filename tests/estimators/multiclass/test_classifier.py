@@ -367,7 +367,6 @@ def test_bounds_priors_jobs_weights_of_classes_and_no_constant():
 
 def test_what_is_refused_leaves_the_estimator_as_it_was():
     for given, message in (
-        ({"rescaling": "slack"}, "n_components=2 cannot be combined with rescaling='slack'"),
         ({"kernel": "rbf"}, "n_components=2 cannot be combined with kernel='rbf'"),
         ({"n_components": {"a": 0}}, "n_components['a'] is 0, expected a positive"),
         ({"n_components": {"a": True}}, "n_components['a'] is True, expected a positive"),

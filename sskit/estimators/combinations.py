@@ -132,6 +132,11 @@ REFUSALS = (
     ),
     ("states", "prior", "its states would not be those of new clusters"),
     ("components", "fitted prior", "components of two fits have no common order; give arrays"),
+    (
+        "of segments",
+        "states",
+        "they would be sums over the states of segments; leave it at 1",
+    ),
     ("latent model", "warm start", "completed labellings are numbered anew by every fit"),
     ("warm start", "no dual point", "it keeps no dual point to start from; use 'bcfw'"),
     (("parts", "path"), "no dual point", "it keeps no dual point; use 'bcfw' or 'frank_wolfe'"),

@@ -83,6 +83,14 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
     "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
+OF_SEGMENTS = (
+    OF_LABELS
+    | STEPS
+    | STATES
+    | {
+        "of segments": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
+    }
+)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {
@@ -109,7 +117,7 @@ OF_GRAPHS = {
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
-    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS | STEPS),
+    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_SEGMENTS),
     "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
     "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
     "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),

@@ -9,7 +9,7 @@ from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.models.structured.structure import BoundStructure
+from sskit.models.structured.binding import PythonBinding
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import change_truths, restore, truth_gains
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -23,7 +23,7 @@ STRUCTURE = Styles()
 
 def bind():
     first = [(y, 0) for y in Y]
-    return BoundStructure(STRUCTURE).bind(X, Y, np.full(len(X), 1 / len(X)), first)[0]
+    return PythonBinding(STRUCTURE).bind_full(X, Y, np.full(len(X), 1 / len(X)), first)[0]
 
 
 def phi(i, y):
@@ -104,5 +104,5 @@ def test_completions_are_checked():
         completed([(y, 1 - s) for y, s in best], w)
     inexact = Styles()
     inexact.exact = False
-    problem = BoundStructure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
+    problem = PythonBinding(inexact).bind_full(X, Y, np.full(len(X), 1 / len(X)), best)[0]
     assert (problem.structure.completed([(y, 1 - s) for y, s in best], w) == 0).all()

@@ -64,6 +64,11 @@ def step(estimator, X, y, classes, sample_weight, **further):
     options = estimator._options()
     check_combinations(estimator, steps="partial_fit")
     last = vars(estimator) if "lam_" in vars(estimator) else None
+    if last is not None and "n_samples_seen_" not in last:
+        raise ValueError(
+            f"this {type(estimator).__name__} does not know how many samples it has seen, as one "
+            "of a version without partial_fit; fit it again"
+        )
     checked = estimator._read_data(X, y, sample_weight, part=True, **further)
     summary = estimator._summarize(checked)
     if last is not None:

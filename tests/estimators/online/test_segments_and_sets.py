@@ -260,8 +260,11 @@ def test_what_is_wrong_leaves_the_estimator_as_it_was():
     framed = MultilabelPairwise(random_state=0)
     framed.partial_fit(rows, pd.DataFrame(labels, columns=["u", "v", "w"]))
     two = MultilabelPairwise(random_state=0).partial_fit(rows, ["no", "yes"] * 4)
+    older = copy.deepcopy(tagger)
+    del older.n_samples_seen_
     for fitted, data, given, message in (
         (tagger, (X[:2], [y[0], [(0, 1, "c")]]), {}, r"y\[1\] has 'c', not among the classes"),
+        (older, (X, y), {}, "does not know how many samples it has seen"),
         (tagger, (X, y), {"classes": ["a"]}, r"classes=\['O', 'a'\] is not the same as"),
         (tagger, (X, y), {"classes": [["a"]]}, "classes must be a list of labels"),
         (tagger, ([x[:, :1] for x in X], y), {}, "X has 1 features, but SegmentTagger"),

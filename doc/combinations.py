@@ -35,6 +35,7 @@ WORDS = {
     "no dual point": 'the solvers "subgradient", "cutting_plane", "gdmm" and "soft_bcfw"',
     "no prior": 'the solver "subgradient"',
     "node by node": 'the solvers "gdmm" and "soft_bcfw"',
+    "of segments": "probabilities of segments",
     "order": "``order=2``",
     "parts": ":class:`~sskit.dask.Distributed`",
     "path": "a traced path",

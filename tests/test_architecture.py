@@ -89,7 +89,7 @@ estimators/combinations: solvers
 estimators/reading: core estimators/combinations inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   metrics models models/kernel models/likelihood models/slack solvers solvers/common
-estimators/completion: estimators/base estimators/reading inputs models
+estimators/completion: estimators/base estimators/reading inputs models models/chain
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading
 estimators/tagging: estimators/base estimators/combinations estimators/completion
@@ -106,9 +106,10 @@ estimators/tree: estimators/base estimators/completion estimators/explanation es
 estimators/graph: estimators/base estimators/completion estimators/online estimators/reading
   inputs models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
-estimators/segments: estimators/base estimators/reading inputs inputs/chains models/chain
-  models/segments
-estimators/label_sets: estimators/base estimators/reading inputs models/label_sets
+estimators/segments: estimators/base estimators/completion estimators/online estimators/reading
+  inputs inputs/chains models/chain models/segments
+estimators/label_sets: estimators/base estimators/online estimators/reading inputs
+  models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models/rankings oracles/rankings
   solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common solvers/path

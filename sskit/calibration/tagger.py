@@ -237,6 +237,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
     def _check_risk(self, tagger):
         """Raise ValueError unless the labels of the least risk of a tagger can be found."""
         class_of_answers(tagger).check_risk(tagger, self.risk)
+        if isinstance(tagger, SegmentTagger):
+            check_combinations(tagger, **{"of segments": "probabilities of segments"})
         if self.risk == "labelling":
             states = {"states": "hidden states"} if hasattr(tagger, "n_states_") else {}
             check_combinations(tagger, labelling="risk='labelling'", **states)

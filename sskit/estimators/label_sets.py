@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -15,13 +15,14 @@ from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import SOLVERS, StructuredEstimator
+from sskit.estimators.base.estimator import SOLVERS
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.scaling import StandardizeMixin
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
+from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import (
@@ -63,6 +64,8 @@ class LabelSetSummary(RowSummary):
     label_names: tuple | None = same("the columns of y are {}, but those of part {} are {}")
     # of rows that have a pair of labels, where the model depends on it
     fractions: np.ndarray | None = averaged()
+    # of a step of `partial_fit`, if they are those of the steps before
+    edges: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +91,11 @@ class FittedLabelSets:
     intercept_: np.ndarray
     classes_: np.ndarray
     feature_scale_: np.ndarray
+    n_samples_seen_: float
 
 
 @parameters
-class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, StructuredEstimator):
+class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, OnlineEstimator):
     """Base of the estimators of sets of labels.
 
     A subclass implements ``_make_model(summary)``, the model for training data;
@@ -184,6 +188,26 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Str
         cost = label_costs(self.loss, self.label_weight, summary.n_labels)
         options = LabelSetOptions(**vars(options), model=self._make_model(summary), cost=cost)
         return super()._decide(summary, options, checked)
+
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`, whose labels are those of all steps."""
+        summary = super()._running(summary, last)
+        if last is None:
+            return summary
+        form, n_labels = last["_form"], len(last["coef_"])
+        names = tuple(last["classes_"].tolist()) if form in NAMED else None
+        for now, before, what in (
+            (summary.form, form, "the form {!r}"),
+            (summary.n_labels, n_labels, "{} labels"),
+            (summary.label_names, names, "columns {}"),
+        ):
+            if now != before:
+                now, before = (
+                    what.format(shortened(some) if isinstance(some, tuple) else some)
+                    for some in (now, before)
+                )
+                raise ValueError(f"y has {now}, but that of the steps before had {before}")
+        return summary
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -417,7 +441,8 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         The pairs of labels that have a weight. "auto" is all for up to 21 labels, else ten times as
         many as there are labels, those with the largest mutual information of the labels in fit.
         "full" is all; "tree" the spanning tree with the largest mutual information (Chow and Liu);
-        None is none; or these.
+        None is none; or these. In `partial_fit` those that depend on labels are those of the first
+        step.
     inference : {"auto", "exhaustive", "tree", "graphcut", "lp"}, default="auto"
         How the best set is found. "exhaustive" tries all sets of at most 20 labels. "tree" is
         max-sum, for edges without a cycle. "graphcut" is a minimum cut: the weights of pairs are
@@ -434,8 +459,8 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         less than half is stored are divided by their largest absolute values, unless "auto" finds
         that all rows have the same norm. ``coef_`` and ``intercept_`` stay in the units of X, but
         the weights of the scaled columns are regularised. Columns are not centred without an
-        intercept, or if `bounds` has one for it that may bind. The fit uses a scaled copy, which
-        for a memory-mapped array is a temporary file.
+        intercept, or if `bounds` has one for it that may bind. In `partial_fit` all rows so far
+        count. The fit uses a scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, ``intercept_``, ``pairwise_``); in a dict by the blocks "coef",
@@ -508,6 +533,9 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X has string column names in fit.
 
@@ -556,10 +584,19 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         needed = needs_fractions(self.edges, sets.shape[1])
         return label_fractions(sets, weight) if needed else None
 
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`: pairs by their mutual information stay."""
+        summary = super()._running(summary, last)
+        if last is None or not needs_fractions(self.edges, summary.n_labels):
+            return summary
+        return replace(summary, edges=last["edges_"])
+
     def _make_model(self, summary):
         """Return the model for training data."""
         n_features, n_labels = summary.n_features, summary.n_labels
-        ends = label_edges(self.edges, n_labels, summary.fractions)
+        ends = summary.edges
+        if ends is None:
+            ends = label_edges(self.edges, n_labels, summary.fractions)
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _solver_for(self, problem, solver):
@@ -657,8 +694,8 @@ class HierarchicalMultilabel(FittedHierarchy, LabelSetClassifier):
         less than half is stored are divided by their largest absolute values, unless "auto" finds
         that all rows have the same norm. ``coef_`` and ``intercept_`` stay in the units of X, but
         the weights of the scaled columns are regularised. Columns are not centred without an
-        intercept, or if `bounds` has one for it that may bind. The fit uses a scaled copy, which
-        for a memory-mapped array is a temporary file.
+        intercept, or if `bounds` has one for it that may bind. In `partial_fit` all rows so far
+        count. The fit uses a scaled copy, which for a memory-mapped array is a temporary file.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (``coef_`` by columns, then ``intercept_``); in a dict by the blocks "coef" and
@@ -726,6 +763,9 @@ class HierarchicalMultilabel(FittedHierarchy, LabelSetClassifier):
         The solver that was used, with the value of every "auto".
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if X has string column names in fit.
 

@@ -64,12 +64,18 @@ def step(estimator, X, y, classes, sample_weight, **further):
     options = estimator._options()
     check_combinations(estimator, steps="partial_fit")
     last = vars(estimator) if "lam_" in vars(estimator) else None
+    if last is not None and "n_samples_seen_" not in last:
+        raise ValueError(
+            f"this {type(estimator).__name__} does not know how many samples it has seen, as one "
+            "of a version without partial_fit; fit it again"
+        )
     checked = estimator._read_data(X, y, sample_weight, part=True, **further)
     summary = estimator._summarize(checked)
     if last is not None:
         check_features(estimator, X, summary)
-    summary = with_all_labels(summary, classes, last, checked)
-    summary = estimator._running(estimator._agree([summary], options), last)
+    always = [estimator.outside] if hasattr(estimator, "outside") else []
+    summary = with_all_labels(summary, classes, last, checked, always)
+    summary = estimator._agree([estimator._running(summary, last)], options)
     summary = estimator._with_columns(summary)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
@@ -124,7 +130,8 @@ class OnlineEstimator(StructuredEstimator):
             New samples, as in `fit`; the features are those of all steps.
         classes : array-like of shape (n_classes,), default=None
             All labels there will be; for the first call. None means those in y. Later calls may
-            repeat it.
+            repeat it. Of segments it need not name `outside`; for sets of labels it is None, unless
+            y has two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             As in `fit`.
 
@@ -174,7 +181,7 @@ def check_features(estimator, X, summary):
             )
 
 
-def with_all_labels(summary, classes, last, checked):
+def with_all_labels(summary, classes, last, checked, always):
     """Return the summary of a part with the labels, and kinds of edges, of all steps.
 
     Parameters
@@ -187,6 +194,8 @@ def with_all_labels(summary, classes, last, checked):
         Attributes after the last step; None if this is the first.
     checked : TrainingData
         The part, in which an error finds those labels that are unknown.
+    always : list
+        Labels that `classes` need not name.
 
     Returns
     -------
@@ -196,13 +205,15 @@ def with_all_labels(summary, classes, last, checked):
     labels = getattr(summary, "labels", None)
     if labels is None:
         if classes is not None:
-            raise ValueError("classes has no meaning with a model object; leave it at None")
+            whose = "sets of labels" if hasattr(summary, "n_labels") else "a model object"
+            raise ValueError(f"classes has no meaning with {whose}; leave it at None")
         return summary
     all_classes = labels.values if last is None else last["classes_"]
     if classes is not None:
         listed = list(classes) if np.iterable(classes) else []
         if not listed or isinstance(listed[0], (list, np.ndarray)):
             raise ValueError(f"classes must be a list of labels, got {classes!r:.80}")
+        listed += [label for label in always if last is None or label in all_classes.tolist()]
         listed_labels = np.unique(label_array(listed, lambda k: f"classes[{k}]"))
         if last is not None and listed_labels.tolist() != all_classes.tolist():
             raise ValueError(

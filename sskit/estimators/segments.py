@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -19,7 +19,6 @@ from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, wr
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
-from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -29,11 +28,19 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.tagging import TaggerMixin, check_modest
+from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
+from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
+from sskit.estimators.completion.states import (
+    HiddenStatesMixin,
+    LabelStates,
+    fitted_states,
+    known_states,
+    resolve_states,
+)
+from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import check_segmentations
 from sskit.inputs.ragged import split, stack_sequences
@@ -85,9 +92,12 @@ class SegmentOptions(CostOptions):
     ----------
     limits : ndarray of shape (K,)
         How long the segments of each label may be.
+    states : LabelStates
+        Which hidden states labels have.
     """
 
     limits: np.ndarray
+    states: LabelStates
 
 
 class FittedSegments:
@@ -106,11 +116,12 @@ class FittedSegments:
     max_length_: np.ndarray
     outside_: int
     form_: Literal["tags", "segments"]
+    n_samples_seen_: float
     vectorizer_: TokenVectorizer
 
 
 @parameters
-class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
+class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstimator):
     r"""Labels for segments of a sequence, such as chunks, names or activities: semi-Markov models.
 
     A labelling y of a sequence is a list of segments (s, e, k): the tokens s to e - 1, at most
@@ -145,8 +156,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         amount of data; see the benchmarks for how it was chosen.
     max_length : int or dict of label to int, default=None
         Largest number of tokens of a segment, for all labels or by label; for None and for labels
-        that a dict omits it is the longest in training. At most the length of the longest
-        sequence. Longer segments in y raise an error.
+        that a dict omits it is the longest in training, of all steps of `partial_fit`. At most the
+        length of the longest sequence. Longer segments in y raise an error.
     scheme : {"bio", "iob1", "iob2", "bioes", "iobes", "bilou"}, default="bio"
         Scheme of tags in y, see :func:`sskit.metrics.spans`, and of `predict`. Can be set on a
         fitted estimator.
@@ -204,6 +215,14 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         Factors of the loss by label: that of the true label for a token, or for a missed true
         segment, and that of its own label for a segment that is not true; "balanced" gives the
         tokens of all labels equal weight.
+    n_states_per_label : int or dict, default=1
+        Number of hidden states of each label; labels that a dict omits have one. Training
+        completes the unknown state of each true segment by the best one, and prediction returns
+        the label of the best state. States have weights instead of labels. See the page of the
+        guide on labels that are partly unknown.
+    n_init : int, default=1
+        Number of clusterings of the segments of each label from which hidden states start. The
+        model with the lowest objective is kept.
     bounds : tuple (lower, upper) or dict of such tuples, default=None
         Box on the weights. A bound is a number, None, or an array over the flat weight vector
         (feature after feature the columns of ``coef_``, ``first_coef_`` and ``last_coef_``, then
@@ -285,8 +304,22 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         (seconds), primal, dual, gap (absolute).
     solver_ : solver object
         The solver that was used, with the value of every "auto".
+    n_states_ : ndarray of shape (n_classes,), int
+        How many hidden states each label has; only if some label has several. The rows of all
+        weights are then those of states, whose labels are in ``state_labels_``.
+    n_rounds_ : int
+        Only with hidden states: number of convex problems that were solved.
+    round_objectives_ : ndarray of shape (`n_rounds_`,)
+        Likewise, the objective P(w) after each round, with the best states of the true segments.
+        It never rises. ``primal_objective_`` is that of the last convex problem.
+    stationary_ : bool
+        Likewise, whether the last round converged and its w completes the states as they were in
+        it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
     n_features_in_ : int
         Number of features seen in fit.
+    n_samples_seen_ : int or float
+        Number of samples of the fit, or of all steps of `partial_fit` so far; the sum of their
+        weights if they have some.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if the sequences were data frames whose columns have strings as names, or
         tokens of which `vectorizer_` has made features.
@@ -387,6 +420,7 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         statistics = {
             "labels": Labels.of(target.classes, target.codes >> 1, counted),
             "form": target.form,
+            "n_certain": len(target.codes),
             "max_lengths": lengths_by_label(target.classes, target.codes),
             "longest": int(stacked.lengths.max()),
             "n_segment_features": count_features(self.segment_features, stacked),
@@ -408,23 +442,49 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         factors = np.ones(len(labels.values))
         if self.class_weight is not None:
             factors = class_factors(self.class_weight, labels.values, labels.counts)
-        limits = limits_of(self.max_length, self.outside, summary)
-        options = SegmentOptions(**vars(options), table=table, factors=factors, limits=limits)
+        options = SegmentOptions(
+            **vars(options),
+            table=table,
+            factors=factors,
+            limits=limits_of(self.max_length, self.outside, summary),
+            states=resolve_states(self.n_states_per_label, labels.values, summary.n_certain),
+        )
         return super()._decide(summary, options, checked)
+
+    def _running(self, summary, last):
+        """Return the summary of a step of `partial_fit`: segments may be as long as before."""
+        if last is None:
+            return summary
+        if summary.form != last["form_"]:
+            raise ValueError(
+                f"y has {summary.form}, but that of the steps before had {last['form_']}"
+            )
+        before = last["segment_coef_"].shape[1] if "segment_coef_" in last else 0
+        if summary.n_segment_features != before:
+            raise ValueError(
+                f"segment_features gives {summary.n_segment_features} numbers for a segment, but "
+                f"gave {before} in the steps before"
+            )
+        limits = last["max_length_"].tolist()
+        seen = Counter(dict(zip(last["classes_"].tolist(), limits, strict=True)))
+        longest = max(summary.longest, *limits)
+        return replace(summary, max_lengths=summary.max_lengths | seen, longest=longest)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         stacked, target, limits = checked.data, checked.target, summary.options.limits
+        states = summary.options.states
         classes, n_whole = summary.labels.values, summary.n_segment_features
         kinds = summary.labels.renumber(target.classes, target.codes >> 1)
         codes, whole = 2 * kinds + (target.codes & 1), None
-        parts = bool(self.first_last), bool(self.lengths), n_whole
-        model = SegmentModel(summary.n_features, limits, *parts)
+        parts = bool(self.first_last), bool(self.lengths), n_whole, states.labels
+        model = SegmentModel(summary.n_features, limits[states.labels], *parts)
         if n_whole:
             whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
         losses = self._losses(codes, stacked.lengths, summary)
         losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
-        problem = model.bind(stacked, codes, whole=whole, **losses)
+        truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
+        problem = model.bind(stacked, truth, whole=whole, **losses)
         values = classes.tolist()
         shared = {
             "classes_": classes,
@@ -436,9 +496,22 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         if n_whole:
             shared["segment_features_"] = self.segment_features
         shared |= checked.columns.attributes()
+        completion = None
+        if states.hidden:
+            shared["n_states_"] = states.counts
+            completion = HiddenSegments(
+                model=model,
+                data=stacked,
+                codes=codes,
+                states=states,
+                whole=whole,
+                n_init=self.n_init,
+                n_jobs=self.n_jobs,
+                random_state=self.random_state,
+            )
         to_attributes = BlockAttributes(model.layout, shared)
         lam, rule = surrogate_lam(summary)
-        return TrainingTask(problem, lam, to_attributes, rule=rule)
+        return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
     def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -446,11 +519,11 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         Parameters
         ----------
         codes : ndarray of shape (n_tokens,)
-            True segments.
+            True segments, of labels.
         lengths : ndarray of shape (n,)
             Numbers of tokens of the sequences.
-        labels : Labels
-            All labels, with their numbers of tokens in all training data.
+        summary : SegmentSummary
+            Of all data.
 
         Returns
         -------
@@ -461,11 +534,12 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         if isinstance(loss, str) and loss == "segments":
             outside = [label == self.outside for label in summary.labels.values.tolist()]
             factors = np.where(outside, 0.0, factors)
-            return {"costs": factors[codes >> 1] * (codes & 1), "false_cost": factors}
+            costs = factors[codes >> 1] * (codes & 1)
+            return {"costs": costs, "false_cost": factors[summary.options.states.labels]}
         costs = factors[codes >> 1]
         if isinstance(loss, str):
             return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
-        return {"costs": costs, "table": table}
+        return {"costs": costs, "table": summary.options.states.of_pairs(table)}
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence, in the form of y in `fit`.
@@ -630,11 +704,17 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         stacked, lengths, *bound = self._fitted_data(X)
-        possible, offsets = check_known(known, lengths, self.classes_), make_offsets(lengths)
+        states, possible = known_states(self, known, lengths)
         model, blocks, limits, whole = bound
         decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
         check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
-        return decoder, offsets
+        decoder = decoder if states is None else SegmentStateDecoder(decoder, states)
+        return decoder, make_offsets(lengths)
+
+    def _find_states(self, X, known):
+        """Return the states of all tokens, and where sequences begin."""
+        codes, offsets = super()._find_states(X, known)
+        return codes >> 1, offsets
 
     def _fitted_data(self, X):
         """Return checked sequences, and what the fitted model binds to them.
@@ -648,8 +728,8 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
         model : SegmentModel
         blocks : dict of ndarray
             Weights by the names of its layout.
-        limits : ndarray of shape (n_classes,)
-            Length of the longest segment of each label, here.
+        limits : ndarray of shape (n_states,)
+            Length of the longest segment of each label, or state, here.
         whole : ndarray or None
             Features of whole segments.
         """
@@ -671,13 +751,15 @@ class SegmentTagger(FittedSegments, TaggerMixin, StructuredEstimator):
 
     def _fitted_model(self, n_features):
         """Return the model of the fitted attributes, or raise ValueError if they do not fit."""
-        n_classes, fitted = check_labels(self), vars(self)
+        n_classes, n_states, fitted = check_labels(self), check_states(self), vars(self)
         check_numbers(self, {"max_length_": (n_classes,)}, integer=True)
         if self.max_length_.min() < 1:
             raise_damaged(self, "max_length_ must be positive")
-        n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_classes)
+        n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_states)
         parts = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
-        model = SegmentModel(n_features, self.max_length_, *parts)
+        states, limits = fitted_states(self), self.max_length_
+        limits = limits if states is None else limits[states.labels]
+        model = SegmentModel(n_features, limits, *parts)
         check_weights(self, model.layout)
         return model
 
@@ -712,7 +794,8 @@ def limits_of(max_length, outside, summary):
     asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
     asked = by_label(asked | {outside: 1}, summary.labels.values, None)
     limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
-    return np.array([min(n, longest) for n in limits], dtype=np.int64)
+    # a step of `partial_fit` may have none of a label
+    return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)
 
 
 def segments_of(codes, offsets, labels, outside):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, count, islice
+from itertools import islice
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -27,9 +26,9 @@ from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.structured.compiled import CompiledModel, CompiledStructure
+from sskit.models.structured.binding import PythonBinding
+from sskit.models.structured.compiled import CompiledBinding, CompiledModel
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
-from sskit.models.structured.structure import BoundStructure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,31 +267,14 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         inputs, targets = checked.data, checked.target
         model = adapted(self.model, inputs, targets)
         block_weight = summary.weights.block_weights(len(inputs), checked.weight)
-        structure, starts, completion = made_ready(model), None, None
-        rng = check_random_state(self.random_state)
-        if isinstance(structure, CompiledStructure):
-            problem, layout, hidden = structure.bind(inputs, targets, block_weight)
-            if hidden is not None:
-                further = {} if summary.n_weights is None else {"parts": "data in parts"}
-                check_combinations(self, hidden="y, which has hidden variables,", **further)
-                complete = partial(hidden.complete, n_jobs=self.n_jobs)
-                others = (complete(rng.normal(size=problem.n_weights)) for _ in count())
-                starts = chain([problem.loss.labels], others)
-        elif structure.is_latent:
-            labellings = structure.starts(inputs, targets, rng, self.n_jobs)
-            first = next(labellings)
-            problem, layout = structure.bind(inputs, targets, block_weight, first)
-            as_truths = problem.structure.completed
-            starts = map(as_truths, chain([first], labellings))
-
-            def complete(w):
-                return as_truths(structure.complete(inputs, targets, w, self.n_jobs), w)
-
-        else:
-            problem, layout = structure.bind(inputs, targets, block_weight)
+        rng, completion = check_random_state(self.random_state), None
+        problem, layout, complete, starts = made_ready(model).bind(
+            inputs, targets, block_weight, rng, self.n_jobs
+        )
         if starts is not None:
-            starts = islice(starts, self.n_init)
-            completion = HiddenParts(complete, starts)
+            further = {} if summary.n_weights is None else {"parts": "data in parts"}
+            check_combinations(self, hidden="y, which has hidden variables,", **further)
+            completion = HiddenParts(complete, islice(starts, self.n_init))
         plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
@@ -432,7 +414,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
 
 def made_ready(model):
     """Return a model object ready to be bound to samples."""
-    return CompiledStructure(model) if isinstance(model, CompiledModel) else BoundStructure(model)
+    return CompiledBinding(model) if isinstance(model, CompiledModel) else PythonBinding(model)
 
 
 @dataclass(frozen=True)

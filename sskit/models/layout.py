@@ -13,13 +13,14 @@ LARGEST = 1e150
 # Axes of weights, by the fitted attribute that names their entries.
 LABEL, FEATURE, EDGE_FEATURE = "classes_", "feature_names_in_", "edge_feature_names_in_"
 KIND, PAIR = "edge_kinds_", "edges_"
+LENGTH = "max_length_"  # which names the last one alone
 # The fitted weights, by attribute and number of dimensions: their name in tables, and their axes;
 # in the order of tables.
 AXES = {
     ("coef_", 2): ("node", (LABEL, FEATURE)),
     ("first_coef_", 2): ("first", (LABEL, FEATURE)),
     ("last_coef_", 2): ("last", (LABEL, FEATURE)),
-    ("lengths_", 2): ("length", (LABEL, None)),
+    ("lengths_", 2): ("length", (LABEL, LENGTH)),
     ("segment_coef_", 2): ("segment", (LABEL, None)),
     ("transitions_", 2): ("transition", (LABEL, LABEL)),
     ("transitions_", 3): ("transition", (KIND, LABEL, LABEL)),

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from sskit._types import RandomState, Samples
 from sskit.inputs.rows import check_pairs
+from sskit.models.structured.binding import PythonBinding
 from sskit.models.structured.checked_structure import CheckedStructure, ask, label_key
 from sskit.models.structured.pystruct import adapted
-from sskit.models.structured.structure import BoundStructure
 
 # Differences below this fraction of the numbers count as rounding.
 ROUNDING = 1e-9
@@ -93,7 +93,7 @@ def check_structure(
     """
     rng = check_random_state(random_state)
     inputs, truths = check_pairs(X, y)
-    structure = BoundStructure(adapted(model, inputs, truths))
+    structure = PythonBinding(adapted(model, inputs, truths))
     model, full = structure.model, None
     if structure.is_latent:
         full = next(structure.starts(inputs, truths, rng))

@@ -28,6 +28,7 @@ CASES = {
     "edges": (SequenceTagger(**GIVEN), EDGED),
     "order 2": (SequenceTagger(order=2, **GIVEN), X),
     "rules": (SequenceTagger(allowed_transitions=np.eye(3) < 1, on_violation="ignore", **GIVEN), X),
+    "slack": (SequenceTagger(rescaling="slack", **GIVEN), X),
     "trees": (TreeTagger(**GIVEN), TREES),
     "weights": (TreeTagger(class_weight={0: 2.0, 1: 0.5}, **GIVEN), TREES),
 }
@@ -50,8 +51,9 @@ def test_parts_together_are_the_data_in_one_piece(case, lazy):
     assert (np.diff(found.round_objectives_) <= 0).all()
     assert found.n_rounds_ == len(found.round_objectives_)
     assert found.history_["n_passes"][-1] == found.n_iter_
-    # both begin with what is known
-    assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=0.02)
+    # both begin with what is known; under slack rescaling searches bound what they may have missed
+    rel = 0.15 if case == "slack" else 0.02
+    assert found.round_objectives_[-1] == pytest.approx(whole.round_objectives_[-1], rel=rel)
     assert found.dual_gap_ >= found.primal_objective_ - whole.primal_objective_ - 0.02
     if case == "chains":
         known = [losses_of(y, range(3), hidden=-1) for y in SOME]

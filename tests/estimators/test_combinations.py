@@ -83,6 +83,14 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
     "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
+OF_SEGMENTS = (
+    OF_LABELS
+    | STEPS
+    | STATES
+    | {
+        "of segments": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
+    }
+)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {
@@ -109,12 +117,12 @@ OF_GRAPHS = {"ignored": Feature(*IN_PART), "balanced loss": Feature({"loss": "ba
 FAMILIES = {
     "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
     "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
-    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_LABELS),
+    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_SEGMENTS),
     "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
     "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
     "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
-    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED),
-    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED),
+    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED | STEPS),
+    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED | STEPS),
     "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
     "poses": (
         PartsModel([-1, 0], n_types=1),

@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 
 from helpers.labellings import score_labellings
 from sskit.core.regularizer import Regularizer
+from sskit.estimators.base.prior import flat_prior
 from sskit.solvers.oracle_calls.pool import make_pool
 
 BLOCKS = ("intercept_", "pairwise_", "transitions_", "start_", "end_")
@@ -24,7 +25,9 @@ def primal_at(estimator, X, y, weight, w):
     if task.columns is not None:
         w = task.columns.from_user(task.layout, w)
     hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
-    return 0.5 * estimator.lam * float(w @ w) + float(problem.block_weight @ hinges)
+    prior = flat_prior(estimator, task)
+    u = w if prior is None else w - prior
+    return 0.5 * estimator.lam * float(u @ u) + float(problem.block_weight @ hinges)
 
 
 def log_losses(pairs, w):

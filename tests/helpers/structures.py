@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from sskit.models import StructuredModel
+from sskit.models.structured.binding import python_problem
 from sskit.models.structured.checked_structure import CheckedStructure
-from sskit.models.structured.structure import python_problem
 from sskit.oracles import viterbi
 
 

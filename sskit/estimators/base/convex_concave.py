@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.core.regularizer import Regularizer
+from sskit.models.slack.problem import SlackProblem
 from sskit.solvers.common.fit import solve
-from sskit.solvers.common.snapshot import change_truths, truth_gains
+from sskit.solvers.common.snapshot import change_truths, hinge_gains, truth_gains
 from sskit.solvers.common.solution import Status, Tolerance
 
 MAX_ROUNDS = 50
@@ -60,6 +61,14 @@ def solve_in_rounds(
     where Y_i are the labellings that agree with what is known, and L_i counts errors at tokens
     of which something is known. A round takes the best labelling of Y_i under the present w
     for the truth and solves the convex problem that remains; P never rises from round to round.
+    Under slack rescaling P has
+
+    .. math:: \max_y L_i(y) \Bigl( 1 + F(x_i, y) - \max_{y' \in Y_i} F(x_i, y') \Bigr)
+
+    instead, which is no such difference. But a round is the same: as losses are not negative, any
+    truth of Y_i makes it a convex function that is nowhere smaller, and the best one that which
+    equals it at the present w.
+
     The dual point changes with the truths, so that a round begins where the last one ended.
 
     Rounds end where completions stay as they are, where a round lowers P(w) by less than the
@@ -189,18 +198,21 @@ class CompletionRounds:
         same : bool
             Whether the truths stay.
         gain : float
-            By how much they would score more, in the weighted mean.
+            By how much their hinges would be smaller, in the weighted mean.
         """
         self.completed = self.completion.complete(w)
         if np.array_equal(self.completed, self.truth):
             return True, 0.0
-        w = Regularizer(1.0, len(w)).padded(w)
-        gains = truth_gains(self.problem.with_truth(self.completed), self.problem, w)
+        w, scaled = Regularizer(1.0, len(w)).padded(w), isinstance(self.problem, SlackProblem)
+        both = self.problem.with_truth(self.completed), self.problem
+        gains = truth_gains(*(each.margin() if scaled else each for each in both), w)
         if self.completion.offsets is not None:
             better = np.repeat(gains > 0, np.diff(self.completion.offsets))
             self.completed = np.where(better, self.completed, self.truth)
             gains = np.maximum(gains, 0.0)
         same = np.array_equal(self.completed, self.truth)
+        if scaled:  # scores of truths are multiplied by losses
+            gains = hinge_gains(self.problem.with_truth(self.completed), self.problem, w)
         return same, float(np.dot(self.problem.block_weight, gains))
 
     def advance(self, solution):

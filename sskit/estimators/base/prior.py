@@ -8,7 +8,7 @@ from sskit._numbers import array, as_array, shortened
 from sskit._warnings import warn
 from sskit.estimators.base.fitted_state import LARGEST
 from sskit.inputs.label_sets import NAMED as NAMED_FORMS
-from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, LENGTH, PAIR
 
 # What a prior may name of its entries
 NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
@@ -105,6 +105,9 @@ def blocks_to_flat(blocks, task, name, strict=True):
         values = as_array(blocks[key], where)
         _, axes = AXES.get((key, len(shape)), (None, (None,) * len(shape)))
         sides = [_sides(theirs.get(by), ours.get(by), n) for by, n in zip(axes, shape, strict=True)]
+        if LENGTH in axes and values.ndim == len(shape):
+            axis = axes.index(LENGTH)  # of which other data may have fewer or more
+            sides[axis] = range(values.shape[axis]), range(shape[axis])
         expected = [len(source) for source, _ in sides]
         # where two classes have one score it is that of both
         one = key in ("coef_", "intercept_") and len(theirs.get(LABEL, labels[1])) == 2

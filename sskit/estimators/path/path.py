@@ -86,8 +86,9 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     ----------
     estimator : estimator
         An estimator of this package. For a path its solver must have a dual point (not
-        "subgradient"), all labels must be known, and there is no prior; its ``max_iter`` is per
-        breakpoint, ``lam`` is that of `predict`, and ``tol`` and ``warm_start`` have no effect.
+        "subgradient"), and all labels must be known; its ``max_iter`` is per breakpoint, ``lam`` is
+        that of `predict`, and ``tol`` and ``warm_start`` have no effect. With a ``prior`` the path
+        begins there: it is the model of infinite lam.
         With `cv` any estimator may be given: its ``lam``, or the default, is the one to compare
         with, and ``tol``, if it is larger than `eps`, is the tolerance in the folds.
     eps : float, default=0.1
@@ -130,7 +131,8 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     dual_gaps_ : ndarray of shape (J,)
         Duality gap of each model at its breakpoint, absolute.
     sqnorms_ : ndarray of shape (J,)
-        Squared norm of the weights of each model; with a kernel that of its functions.
+        Squared norm of the weights of each model, minus the prior; with a kernel that of its
+        functions.
     hinges_ : ndarray of shape (J,)
         Mean hinge of each model, or mean log-loss with ``surrogate="log"``: with lam / 2 times
         ``sqnorms_`` it is the primal objective.
@@ -399,7 +401,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
         return 0.5 * lam * float(self.sqnorms_[j]) + float(self.hinges_[j])
 
     def _conjugate(self, j, factor):
-        """Return the conjugate of ||w||^2 / 2 at a multiple of the dual sum of piece j."""
+        """Return the conjugate of ||w - prior||^2 / 2 at a multiple of the dual sum of piece j."""
         if self._bounds is None:
             return 0.5 * factor**2 * self._dual_sqnorms[j]
         return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)

@@ -9,6 +9,7 @@ from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
+from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import begin
@@ -56,9 +57,11 @@ def trace(path, X, y, sample_weight, further):
     if task.completion is not None or (options.likelihood and not task.certifiable):
         check_combinations(estimator, path="a path", unknown="labels that are not known")
     # any lam will do until algorithm 6 has found the first one
-    regularizer = estimator._make_regularizer(task, 1.0)
+    regularizer = estimator._make_regularizer(task, 1.0, flat_prior(estimator, task))
     solver = solver.resolved(task.problem, regularizer.bounded)
-    bounds = tuple(bound.copy() for bound in regularizer.box()) if regularizer.bounded else None
+    bounds = None  # those of the weights minus the prior
+    if regularizer.bounded:
+        bounds = tuple(regularizer.offset(bound).copy() for bound in regularizer.box())
     stop, limits = Stop(solver.max_time), estimator._limits()
     del limits["tol"], limits["max_iter"]
     fit = begin(solver, task.problem, regularizer, stop=stop, **limits)

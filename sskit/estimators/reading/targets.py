@@ -64,3 +64,7 @@ class LabelSets:
 
     classes: np.ndarray
     sets: np.ndarray
+
+    def place_in(self, offsets):
+        """Return a function from the number of one of two classes to what messages call a row."""
+        return lambda k: f"y[{np.argmax(self.sets[:, 0] == k)}]"

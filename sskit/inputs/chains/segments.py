@@ -31,6 +31,10 @@ class Segmentations(NamedTuple):
     codes: np.ndarray
     form: str
 
+    def place_in(self, offsets):
+        """Return a function from the number of a label to what messages call its first sequence."""
+        return lambda k: f"y[{locate(offsets, np.argmax(self.codes >> 1 == k))[0]}]"
+
 
 def check_segmentations(y, lengths, scheme, outside, max_length=None):
     """Return segmentations as arrays.

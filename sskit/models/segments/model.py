@@ -72,11 +72,14 @@ class SegmentModel:
         Whether features of first and last tokens, and lengths, have weights of their own.
     n_whole : int, default=0
         Number of features of a whole segment.
+    labels : ndarray of shape (K,), default=None
+        The label of each state, those of a label one after the other; None: the states are labels.
     """
 
-    def __init__(self, n_features, limits, has_ends=True, has_lengths=True, n_whole=0):
+    def __init__(self, n_features, limits, has_ends=True, has_lengths=True, n_whole=0, labels=None):
         self.limits = np.ascontiguousarray(limits, dtype=np.int32)
         self.has_ends, self.has_lengths = has_ends, has_lengths
+        self.labels = np.arange(len(limits)) if labels is None else labels
         self.layout = SegmentLayout(
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
@@ -101,7 +104,8 @@ class SegmentModel:
             Features of whole segments as `SegmentStructure` takes them, as many as the model has.
         table : ndarray of shape (K, K), default=None
             Factors of the costs of tokens by true and predicted state. The factor is 1 if the state
-            is right, but a segment wrongly begins there or does not. None: 1 for all wrong tokens.
+            has the right label, but a segment wrongly begins there or does not. None: 1 for all
+            wrong tokens.
 
         Returns
         -------
@@ -114,10 +118,14 @@ class SegmentModel:
         feature_map = segment_map(rows, stacked.offsets, n_states, n_coef, n_table)
         feature_map.prepare()
         given = feature_map, self.limits, self.has_lengths, false_cost, whole
+        alike = self.labels[:, None] == self.labels
+        if table is None and alike.sum() > n_states and false_cost is None:
+            table = 1.0 - alike
         if table is not None:
-            table = np.kron(table, np.ones((2, 2))) + np.kron(np.eye(n_states), 1 - np.eye(2))
+            table = np.kron(table, np.ones((2, 2))) + np.kron(alike, 1 - np.eye(2))
         loss = NodeLoss(codes, costs, 2 * n_states, table)
-        return StructuredProblem(feature_map, SegmentStructure(*given), loss, block_weight)
+        structure = SegmentStructure(*given, labels=self.labels)
+        return StructuredProblem(feature_map, structure, loss, block_weight)
 
     def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
         """Bind sequences to the weights that segment them, which are not checked.

@@ -44,6 +44,9 @@ cdef class SegmentStructure(Structure):
         behind the sequence are never read.
     forbids : bool, default=False
         Whether there may be potentials of -inf.
+    labels : ndarray of shape (K,), int32, default=None
+        The label of each state, those of a label one after the other: losses of segments are of
+        labels. None: the states are labels.
     """
 
     cdef FeatureMap map
@@ -53,7 +56,8 @@ cdef class SegmentStructure(Structure):
     cdef Py_ssize_t whole_place              # where their potentials begin
     cdef Py_ssize_t end_place                # likewise start and end
     cdef bint has_ends, has_lengths, forbids
-    cdef const int32_t[::1] limits
+    cdef const int32_t[::1] limits, labels
+    cdef const int32_t[::1] first_state, last_state  # (K,) of the label of each state
     cdef const double[::1] false_cost        # empty: losses are by token
     cdef const double[::1] whole
     cdef const int64_t[::1] places           # (n_blocks + 1,) where those of a block begin
@@ -63,17 +67,22 @@ cdef class SegmentStructure(Structure):
     cdef double[::1] opening, closing
     cdef double[::1] lengths                 # (max_length, stride)
     cdef double[::1] apart                   # (longest, max_length, stride) of whole segments
-    cdef int32_t[::1] bonus_state            # (longest,)
-    cdef int32_t[::1] bonus_length
+    cdef int32_t[::1] bonus_state            # (longest,) likewise the next two
+    cdef int32_t[::1] bonus_stop, bonus_length
     cdef double[::1] bonus
     cdef SegmentPotentials summed            # of the block of the last sum
     cdef double[::1] fractions               # (longest, max_length, K) probabilities of segments
     cdef int32_t[::1] no_code                # (longest,) shares no part with any labelling
 
     def __cinit__(self, FeatureMap map, const int32_t[::1] limits, bint has_lengths,
-                  false_cost=None, whole=None, bint forbids=False):
+                  false_cost=None, whole=None, bint forbids=False, labels=None):
         cdef Py_ssize_t n_states = limits.shape[0], longest = max(map.longest, 1), k, d
         self.map, self.limits, self.n_states = map, limits, n_states
+        labels = np.arange(n_states) if labels is None else labels
+        self.labels = np.asarray(labels, dtype=np.int32)
+        self.first_state, self.last_state = (
+            np.searchsorted(labels, labels, side).astype(np.int32) for side in ("left", "right")
+        )
         self.stride = padded(n_states)
         for k in range(n_states):
             self.max_length = max(self.max_length, limits[k])
@@ -99,8 +108,9 @@ cdef class SegmentStructure(Structure):
         if self.n_whole or forbids:
             self.apart = np.zeros(longest * min(self.max_length, longest) * self.stride)
         if false_cost is not None:
-            self.bonus_state = np.empty(longest, dtype=np.int32)
-            self.bonus_length = np.empty(longest, dtype=np.int32)
+            self.bonus_state, self.bonus_stop, self.bonus_length = np.empty(
+                (3, longest), dtype=np.int32
+            )
             self.bonus = np.empty(longest)
 
     # features of the d + 1 tokens from t on
@@ -187,10 +197,11 @@ cdef class SegmentStructure(Structure):
                 self.opening[t * self.stride + k] += weight * self.false_cost[k]
             if truth[t] & 1:
                 s = t
-            self.bonus_state[t] = -1
+            self.bonus_state[t] = self.bonus_stop[t] = 0
             if t + 1 == b.n or truth[t + 1] & 1:
                 k = truth[t] >> 1
-                self.bonus_state[t], self.bonus_length[t] = <int32_t>k, <int32_t>(t - s)
+                self.bonus_state[t], self.bonus_stop[t] = self.first_state[k], self.last_state[k]
+                self.bonus_length[t] = <int32_t>(t - s)
                 self.bonus[t] = -weight * (loss.cost[b.first + s] + self.false_cost[k])
 
     # the potentials of a block, with weight times the loss
@@ -218,12 +229,13 @@ cdef class SegmentStructure(Structure):
                 self.closing[e] += self.inside[e]
         p = SegmentPotentials(
             b.n, self.n_states, min(self.max_length, b.n), &self.opening[0], &self.closing[0],
-            &self.lengths[0], NULL, b.theta, NULL, NULL, NULL
+            &self.lengths[0], NULL, b.theta, NULL, NULL, NULL, NULL
         )
         if self.n_whole or self.forbids:
             p.whole = &self.apart[0]
         if spans:
-            p.bonus_state, p.bonus_length = &self.bonus_state[0], &self.bonus_length[0]
+            p.bonus_state, p.bonus_stop = &self.bonus_state[0], &self.bonus_stop[0]
+            p.bonus_length = &self.bonus_length[0]
             p.bonus = &self.bonus[0]
         return p
 
@@ -316,6 +328,12 @@ cdef class SegmentStructure(Structure):
                 return False
         return True
 
+    # are two codes of a token the same but for states of one label?
+    cdef inline bint alike(self, int32_t one, int32_t other) noexcept nogil:
+        return (
+            one & 1 == other & 1 and self.first_state[one >> 1] == self.first_state[other >> 1]
+        )
+
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t, s = 0
         cdef const int32_t* truth = &loss.truth[b.first]
@@ -332,7 +350,7 @@ cdef class SegmentStructure(Structure):
                 total += loss.cost[b.first + t]
             if (code[t] | truth[t]) & 1:
                 s, same = t, True
-            same = same and code[t] == truth[t]
+            same = same and self.alike(code[t], truth[t])
             if not same or not (code[s] & truth[s] & 1):
                 continue
             if t + 1 == b.n or code[t + 1] & truth[t + 1] & 1:
@@ -396,6 +414,7 @@ cdef class SegmentStructure(Structure):
         return {
             "the model": "segments",
             "the number of labels": self.n_states,
+            "the states of labels": bytes(self.labels),
             "max_length": bytes(self.limits),
             "the weights": (self.map.n_columns, self.has_lengths, self.n_whole),
             "the loss": bytes(self.false_cost),

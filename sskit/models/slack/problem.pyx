@@ -349,6 +349,10 @@ cdef class SlackProblem(StructuredProblem):
         other.counter = self.counter
         return other
 
+    def margin(self):
+        """Return the same problem under margin rescaling."""
+        return StructuredProblem(self.map, self.structure, self.loss, self.block_weight)
+
     def n_queries(self, n_calls):
         """Return how often the searches of all forks have called the oracle."""
         return int(np.sum(self.counters))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import partial
+from itertools import chain, count, pairwise
 from typing import Any
 
 import numpy as np
@@ -181,10 +182,10 @@ class CompiledModel(PublicMixin, BaseEstimator):
             For :func:`sskit.testing.check_problem`, for example.
         """
         weights = block_weights(len(X), sample_weight)
-        return CompiledStructure(self).bind(list(X), list(y), weights)[0]
+        return CompiledBinding(self).bind(list(X), list(y), weights)[0]
 
 
-class CompiledStructure:
+class CompiledBinding:
     """Binds a user's compiled structure to samples, in training and in prediction.
 
     Parameters
@@ -238,7 +239,7 @@ class CompiledStructure:
             )
         return np.where(states < 0, 0.0, costs)
 
-    def bind(self, X, Y, block_weight):
+    def bind(self, X, Y, block_weight, random_state=None, n_jobs=None):
         """Bind the structure to training data.
 
         Parameters
@@ -249,6 +250,10 @@ class CompiledStructure:
             True labellings.
         block_weight : ndarray of shape (n,)
             Weights of the samples, summing to one.
+        random_state : RandomState, default=None
+            Of further starts, if states are unknown.
+        n_jobs : int, default=None
+            Number of threads that complete them.
 
         Returns
         -------
@@ -256,8 +261,10 @@ class CompiledStructure:
             The problem for the solvers.
         layout : WeightLayout
             Places of the weights.
-        hidden : HiddenStates or None
-            Completes unknown states.
+        complete : callable or None
+            Maps weights to truths, if some states are unknown.
+        starts : iterable of truths or None
+            To begin with.
 
         Raises
         ------
@@ -266,13 +273,13 @@ class CompiledStructure:
         """
         map = self.feature_map(X)
         map.prepare()
-        n_states, counts = int(self.model.n_states(map)), np.diff(map.offsets)
+        n_states, sizes = int(self.model.n_states(map)), np.diff(map.offsets)
         parts = [self.states(y, i) for i, y in enumerate(Y)]
-        for i, (states, count) in enumerate(zip(parts, counts, strict=True)):
-            if len(states) != count or (states >= n_states).any():
+        for i, (states, size) in enumerate(zip(parts, sizes, strict=True)):
+            if len(states) != size or (states >= n_states).any():
                 most = max(states, default=None)
                 raise ValueError(
-                    f"y[{i}] has {len(states)} states up to {most}, but X[{i}] has {count} nodes "
+                    f"y[{i}] has {len(states)} states up to {most}, but X[{i}] has {size} nodes "
                     f"of {n_states} states"
                 )
         costs = np.concatenate([self.costs(states, i) for i, states in enumerate(parts)])
@@ -282,14 +289,16 @@ class CompiledStructure:
             table = cost_table(table, np.arange(n_states), "pair_costs")
         loss = NodeLoss(np.maximum(truth, 0), costs, n_states, table)
         problem = StructuredProblem(map, structure, loss, block_weight)
-        layout, hidden = WeightLayout(coef=(map.n_weights,)), None
+        layout, complete, starts = WeightLayout(coef=(map.n_weights,)), None, None
         if (truth < 0).any():
-            hidden = HiddenStates(problem, truth)
-            problem = problem.with_truth(hidden.complete(np.zeros(map.n_weights)))
+            complete = partial(HiddenStates(problem, truth).complete, n_jobs=n_jobs)
+            problem = problem.with_truth(complete(np.zeros(map.n_weights)))
+            drawn = (complete(random_state.normal(size=map.n_weights)) for _ in count())
+            starts = chain([problem.loss.labels], drawn)
         wrong = problem.find_unknown_truth()
         if wrong >= 0:
             raise ValueError(f"y[{wrong}] is no labelling that {problem.name} knows")
-        return problem, layout, hidden
+        return problem, layout, complete, starts
 
     def decoder(self, X, w, n_jobs=None):
         """Return a `Decoder` of inputs, and the offsets of their nodes.
@@ -327,7 +336,7 @@ class CompiledStructure:
         return [self.model.labelling(states[start:stop]) for start, stop in pairwise(offsets)]
 
     def losses(self, Y_true, Y):
-        """Return the losses of labellings, shape (n,); see `Structure.losses`."""
+        """Return the losses of labellings, shape (n,); see `PythonBinding.losses`."""
         return np.array([self.loss(*pair, i) for i, pair in enumerate(zip(Y_true, Y, strict=True))])
 
     def loss(self, y_true, y, i):

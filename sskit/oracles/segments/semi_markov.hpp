@@ -65,7 +65,7 @@ SSKIT_OWN_CLONES void lengths_step(bool sum, const double* opening, const double
 struct SegmentPotentials {
     ptrdiff_t n_tokens, n_states, max_length;
     const double *opening, *closing, *lengths, *whole, *transitions;
-    const int32_t *bonus_state, *bonus_length;
+    const int32_t *bonus_state, *bonus_stop, *bonus_length;
     const double* bonus;
 
     // The score of a segment of the tokens s .. s + d, in the order in which it is added up here:
@@ -74,8 +74,9 @@ struct SegmentPotentials {
         const ptrdiff_t stride = padded(n_states);
         double score = opening + lengths[d * stride + k];
         if (whole) score += whole[(s * max_length + d) * stride + k];
-        if (bonus_state && bonus_state[s + d] == k && bonus_length[s + d] == d)
-            score += bonus[s + d];
+        const ptrdiff_t t = s + d;
+        if (bonus_state && bonus_state[t] <= k && k < bonus_stop[t] && bonus_length[t] == d)
+            score += bonus[t];
         return score;
     }
 };
@@ -132,12 +133,13 @@ class Segmentations {
             if (t > 0) A::step(here - stride, p.transitions, K, p.opening + t * stride, lead);
             lengths_step(A::SUM, lead, p.lengths, p.whole ? p.whole + t * M * stride : nullptr,
                          std::min(t + 1, M), K, (M - 1) * stride, p.closing + t * stride, here);
-            const ptrdiff_t k = p.bonus_state ? p.bonus_state[t] : -1;
-            if (k < 0) continue;
-            here[k] = NOTHING;
-            for (ptrdiff_t s = t; s >= 0 && s > t - M; --s)
-                here[k] = std::max(here[k], p.score(leads[s * stride + k], s, t - s, k) +
-                                                p.closing[t * stride + k]);
+            if (!p.bonus_state) continue;
+            for (ptrdiff_t k = p.bonus_state[t]; k < p.bonus_stop[t]; ++k) {
+                here[k] = NOTHING;
+                for (ptrdiff_t s = t; s >= 0 && s > t - M; --s)
+                    here[k] = std::max(here[k], p.score(leads[s * stride + k], s, t - s, k) +
+                                                    p.closing[t * stride + k]);
+            }
         }
     }
 

@@ -13,8 +13,10 @@ cdef extern from "semi_markov.hpp" namespace "sskit":
         const double* lengths        # (max_length, stride)
         const double* whole          # (n_tokens, max_length, stride), or NULL
         const double* transitions    # (n_states, stride)
-        # where the segment that ends at a token adds more: its state, -1 for none; or NULL
+        # where the segment that ends at a token adds more: its first state and that after its
+        # last one, the same for none; or NULL
         const int32_t* bonus_state   # (n_tokens,)
+        const int32_t* bonus_stop    # (n_tokens,)
         const int32_t* bonus_length  # (n_tokens,) length less one
         const double* bonus          # (n_tokens,)
 

@@ -63,7 +63,7 @@ cdef class PackedSegments:
         self.p = SegmentPotentials(
             n_tokens, n_states, max_length, self.keep(opening), self.keep(closing),
             self.keep(lengths.T[:max_length]), of_segments, self.keep(transitions), NULL,
-            NULL, NULL
+            NULL, NULL, NULL
         )
 
     cdef const double* keep(self, rows) except NULL:

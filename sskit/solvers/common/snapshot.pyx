@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sskit.solvers.oracle_calls.pool import make_pool
+
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
@@ -210,6 +212,26 @@ def truth_gains(Problem problem, Problem earlier, const double[::1] w):
             problem.scores_at(i, &w[0], &call.index[0], call.n, &call.theta[0])
         gains[i] = -call.bound()
     return np.asarray(gains)
+
+
+def hinge_gains(Problem problem, Problem earlier, const double[::1] w):
+    """Return by how much hinges of a problem are smaller than those of an earlier one.
+
+    Parameters
+    ----------
+    problem, earlier : Problem
+        As for `truth_gains`.
+    w : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+
+    Returns
+    -------
+    gains : ndarray of shape (n_blocks,)
+        Of hinges that an oracle bounds, where it may miss the maximum, by their bounds.
+    """
+    answers = [make_pool(each).evaluate(w) for each in (earlier, problem)]
+    bounds = [answer.hinges() + answer.excesses() for answer in answers]
+    return bounds[0] - bounds[1]
 
 
 cdef starts(counts):

@@ -27,6 +27,10 @@ Both bounds are convex in :math:`\lambda'`, for P is linear and D concave, and s
 differences to eps P: if they are small enough at both ends of a piece, they are so within it. The
 longer of the two steps is taken, and the run goes on from the point that allowed it, the one with
 the higher dual objective there.
+
+*With a prior* all of this is about u = w - prior: the regulariser is :math:`\tfrac{\lambda}{2}
+\|u\|^2`, on a box that is shifted, and a plane has the loss :math:`L_i(y) - \langle
+\text{prior}, \psi_i(y) \rangle`, which for the truth is zero all the same.
 """
 
 from dataclasses import dataclass
@@ -52,19 +56,18 @@ class Piece:
     w : ndarray of shape (n_weights,)
         The weights.
     sqnorm, dual_sqnorm : float
-        ||w||^2, in a kernel space that of the functions; and that of v, without bounds.
+        ||w - prior||^2, in a kernel space that of the functions; and that of v, without bounds.
     gap : float
         Duality gap at lam, absolute.
     hinge : float
-        sum_i c_i H_i(w): the objective is lam / 2 ||w||^2 more. As good as the gap.
+        sum_i c_i H_i(w): the objective is lam / 2 ||w - prior||^2 more. As good as the gap.
     inexactness : float
         The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
-        The dual sum at lam, the same array as `w` without bounds on the weights; None for a
-        likelihood.
+        The dual sum at lam, without the prior; None for a likelihood.
     loss : float
-        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i>; for the
-        likelihood its mean entropy.
+        Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i - <prior, psi_i>>;
+        for the likelihood the mean entropy in the place of L_i.
     n_support_planes : int
         Planes with weight, those of the truth aside; 0 for the likelihood, where all have some.
     n_iter, n_oracle_calls : int
@@ -101,9 +104,9 @@ class PathTracer:
     r"""Trace the path of a problem, from large lam to small (Osokin et al. 2016, algorithm 7).
 
     *Start* (algorithm 6). At infinite lam the weights are :math:`w_0`, the point of the box
-    that is nearest to zero. Every block gets the plane that its oracle finds there; with
-    :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi / \lambda`, and as
-    long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
+    that is nearest to the prior, zero by default. Every block gets the plane that its oracle finds
+    there; with :math:`\tilde\psi = \sum_i c_i \psi_i` of these planes :math:`v = \tilde\psi /
+    \lambda`, and as long as no further bound is met :math:`w = w_0 + p / \lambda`, where p is
     :math:`\tilde\psi` without the coordinates that a bound holds at :math:`w_0`. As the maximum of
     a sum is at most the sum of the maxima,
 
@@ -199,13 +202,13 @@ class PathTracer:
         self.origin_gap = float(np.dot(problem.block_weight, vertices.excesses()))
         regularizer.rescale(1.0)
         run.dual.rebuild(regularizer)
-        v = np.array(regularizer.v)[: problem.n_weights]
-        lower, upper = regularizer.box()
+        v, (lower, upper) = dual_sum(regularizer), regularizer.box()
+        prior = 0.0 if regularizer.prior is None else regularizer.prior
         # coordinates that can leave the origin towards v, and the lam at which one more bound
         # is met: until then w = origin + p / lam
-        free = (origin == 0) & np.where(v > 0, upper > 0, lower < 0)
+        free = (origin == prior) & np.where(v > 0, upper > origin, lower < origin)
         p = np.where(free, v, 0.0)
-        met = np.where(free, np.where(v > 0, upper, lower), origin)
+        met = np.where(free, np.where(v > 0, upper, lower), origin) - prior
         bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
         bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
@@ -219,7 +222,8 @@ class PathTracer:
         r"""Return the lam at which bound / lam is kappa eps of a dual objective.
 
         Where :math:`w = w_0 + p / \lambda` that objective is :math:`H - \tfrac{1}{2 \lambda}
-        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|w_0\|^2`, H the mean hinge at w_0.
+        \langle p, \tilde\psi \rangle + \tfrac{\lambda}{2} \|u_0\|^2`, H the mean hinge at w_0, and
+        :math:`u_0 = w_0 - \text{prior}`.
 
         Parameters
         ----------
@@ -239,7 +243,8 @@ class PathTracer:
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
         wanted = bound / self.fraction + 0.5 * square
-        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(self.origin, self.origin) * wanted)
+        u = regularizer.offset(self.origin)
+        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * wanted)
         return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
 
     def follow(self, piece):
@@ -257,9 +262,12 @@ class PathTracer:
         lam, gap, missed = regularizer.lam, certificate.known_gap, certificate.inexactness
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         w = regularizer.coef()
-        v = np.array(regularizer.v)[: len(w)] if regularizer.bounded else w
-        sqnorm = regularizer.inner(w, w)
-        hinge = gap + loss - lam * (sqnorm if v is w else regularizer.inner(v, w))
+        u = regularizer.offset(w)
+        v = dual_sum(regularizer) if regularizer.bounded else u
+        if regularizer.prior is not None:
+            loss -= lam * regularizer.inner(v, regularizer.prior)
+        sqnorm = regularizer.inner(u, u)
+        hinge = gap + loss - lam * (sqnorm if v is u else regularizer.inner(v, u))
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
         point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": sqnorm, "v": v, "loss": loss}
@@ -281,12 +289,12 @@ class LikelihoodTracer(PathTracer):
     of the loss of planes; :math:`v = - g / \lambda`, g the gradient of the mean loss. Down to
     which lam w serves follows as for hinges, where v and w need not be the same, and all dual
     variables stay or shrink: the entropy of a mix with the truth is at least the mix of the
-    entropies. The path begins with w = 0, whose gap is :math:`\|g\|^2 / (2 \lambda)`.
+    entropies. The path begins with w = 0 or the prior, whose gap is :math:`\|g\|^2 / (2 \lambda)`.
 
     Parameters
     ----------
     *args, **options : object
-        As of a `PathTracer`; the fit is one of `LBFGS`, at w = 0.
+        As of a `PathTracer`; the fit is one of `LBFGS`, at w = 0 or the prior.
     """
 
     def __init__(self, *args, **options):
@@ -298,7 +306,7 @@ class LikelihoodTracer(PathTracer):
         """Go to lam_1; return its certificate."""
         run, self.origin_gap = self.fit.run, 0.0
         square = float(run.gradient @ run.gradient)
-        lam = 0.5 * square / self.fit.unit / self.fraction if square > 0.0 else 1.0
+        lam = 0.5 * square / run.loss / self.fraction if square > 0.0 else 1.0
         self.fit.change_lam(lam)
         return self.fit.certify()
 
@@ -310,8 +318,9 @@ class LikelihoodTracer(PathTracer):
         """Return the piece that begins at the present lam, with copies of the arrays."""
         run, lam, gap = self.fit.run, self.regularizer.lam, certificate.gap
         w = run.weights()
-        v = w - run.gradient[: len(w)] / lam
-        sqnorm, dual_sqnorm, product = (float(a @ b) for a, b in ((w, w), (v, v), (v, w)))
+        u = self.regularizer.offset(w)
+        v = u - run.gradient[: len(w)] / lam
+        sqnorm, dual_sqnorm, product = (float(a @ b) for a, b in ((u, u), (v, v), (v, u)))
         hinge = run.primal - 0.5 * lam * sqnorm
         loss = hinge + lam * product
         excess = max(self.largest.gap_at(run.primal) - gap, 0.0)
@@ -319,6 +328,12 @@ class LikelihoodTracer(PathTracer):
         rho, _ = reach_freely(*squares, loss, excess, self.largest.tol)
         point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": None, "loss": loss}
         return self.of(rho, 0, gap=gap, hinge=hinge, inexactness=0.0, **point)
+
+
+def dual_sum(regularizer):
+    """Return a copy of the dual sum, without the prior."""
+    v = np.array(regularizer.v)[: regularizer.n_weights]
+    return regularizer.offset(v)
 
 
 def largest_fraction(eps, pieces, origin_gap, unit):
@@ -400,7 +415,7 @@ def reach(regularizer, loss, excess, eps):
     regularizer : Regularizer
         The regulariser, with lam, v and w.
     loss : float
-        The mean loss of the planes, l above.
+        The mean loss of the planes, l above; with a prior that of `Piece`.
     excess : float
         eps P(w) - gap at lam, not negative.
     eps : float
@@ -413,17 +428,17 @@ def reach(regularizer, loss, excess, eps):
     stay : bool
         Whether it is the dual weights as they are that reach so far.
     """
-    w, v = regularizer.coef(), np.array(regularizer.v)[: regularizer.n_weights]
-    square = 0.5 * regularizer.lam * regularizer.inner(w, w)
+    u, v = regularizer.offset(regularizer.coef()), dual_sum(regularizer)
+    square = 0.5 * regularizer.lam * regularizer.inner(u, u)
     if not regularizer.bounded:
         return reach_freely(square, square, loss, excess, eps)
     excess *= 1.0 - ROUNDING
-    growth = loss - regularizer.lam * regularizer.inner(v, w) + eps * square
-    return farther(growth, excess, lambda: reach_in_a_box(regularizer, w, v, excess, eps))
+    growth = loss - regularizer.lam * regularizer.inner(v, u) + eps * square
+    return farther(growth, excess, lambda: reach_in_a_box(regularizer, u, v, excess, eps))
 
 
 def reach_freely(square, dual_square, loss, excess, eps):
-    r"""Return the same without a box, where v need not be w.
+    r"""Return the same without a box, where v need not be w - prior.
 
     Dual weights that stay serve down to the root of :math:`s t^2 + (q - s) t = (1 - t)
     (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho`, a quadratic equation.
@@ -431,7 +446,7 @@ def reach_freely(square, dual_square, loss, excess, eps):
     Parameters
     ----------
     square, dual_square : float
-        s and q, lam / 2 times the squared norms of w and v.
+        s and q, lam / 2 times the squared norms of w - prior and v.
     loss, excess, eps : float
         As of `reach`.
 
@@ -462,13 +477,13 @@ def farther(growth, excess, kept):
     return min(kept, shrunk), kept < shrunk
 
 
-def reach_in_a_box(regularizer, w, v, excess, eps):
+def reach_in_a_box(regularizer, u, v, excess, eps):
     """Return the rho, positive and below 1, down to which dual weights that stay serve in a box."""
-    sqnorm, conjugate = 0.5 * float(w @ w), float(v @ w) - 0.5 * float(w @ w)
+    sqnorm, conjugate = 0.5 * float(u @ u), float(v @ u) - 0.5 * float(u @ u)
 
     def growth(rho):
-        far = regularizer.image(v / rho)
-        # rho times the conjugate of ||w||^2 / 2 on the box, at v / rho
+        far = regularizer.offset(regularizer.image(regularizer.from_prior(v / rho)))
+        # rho times the conjugate of ||u||^2 / 2 on the box, at v / rho
         dual = float(v @ far) - 0.5 * rho * float(far @ far)
         lost = (1.0 - eps) * (1.0 - rho) * sqnorm
         return regularizer.lam * (dual - conjugate - lost) - excess

@@ -17,8 +17,11 @@ from skops import io
 
 from sskit import (
     GraphTagger,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
     PartsModel,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     TreeTagger,
@@ -34,6 +37,9 @@ WEIGHTS = {
     TreeTagger: ("coef_", "transitions_", "root_", "leaf_"),
     SegmentationModel: ("coef_", "pairwise_"),
     GraphTagger: ("coef_", "pairwise_"),
+    SegmentTagger: ("coef_", "lengths_", "transitions_", "start_", "end_"),
+    MultilabelPairwise: ("coef_", "intercept_", "pairwise_"),
+    HierarchicalMultilabel: ("coef_", "intercept_"),
 }
 
 
@@ -47,6 +53,8 @@ def state(model):
 
 NAMES = ["chains", "chains, slack", "chains, costs", "rows", "rows, bounds", "rows, costs", "trees"]
 NAMES += ["graphs", "graphs, inexact", "any graphs", "any graphs, costs", "any graphs, bounds"]
+NAMES += ["segments", "segments, slack", "segments, likelihood", "segments, bounds"]
+NAMES += ["segments, prior", "sets", "sets, scaled", "sets, tree", "sets, slack", "hierarchy"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,6 +132,7 @@ def test_a_stream_is_nearly_as_good_as_one_fit():
 
 
 AFTER = ["chains", "rows", "trees", "matchings", "any graphs", "any graphs, slack"]
+AFTER += ["segments", "segments, likelihood", "sets", "sets, tree", "hierarchy"]
 
 
 @pytest.mark.parametrize("name", AFTER)

@@ -1,6 +1,7 @@
 """RegularizationPath: all lam at once, and the tools of scikit-learn."""
 
 import re
+import warnings
 from itertools import product
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
 
 from sskit import (
+    MultilabelPairwise,
     RegularizationPath,
     SequenceTagger,
     SlackRescaling,
@@ -27,10 +29,21 @@ from sskit import (
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
 
+
+def sets_of_labels():
+    """Rows with sets of three labels, two of which go together."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(30, 3))
+    scores = X + rng.normal(size=X.shape)
+    scores[:, 1] += scores[:, 0]
+    return X, (scores > 0).astype(int)
+
+
 CASES = {
     "rows": (StructSVMClassifier(random_state=0), flowers),
     "strings": (SequenceTagger(random_state=0), strings),
     "matchings": (StructuredSVM(Matching(), random_state=0), matchings),
+    "sets": (MultilabelPairwise(random_state=0), sets_of_labels),
 }
 OPTIONS = {
     "default": {},
@@ -39,7 +52,22 @@ OPTIONS = {
     "cache": {"cache": True, "sampling": "gap"},
     "slack": {"rescaling": "slack"},
     "slack, box": {"rescaling": "slack", "bounds": (-1.0, 2.0)},
+    "prior": {"prior": "drawn"},
+    "prior, box": {"prior": "drawn", "bounds": (-1.0, 0.4)},
+    "prior, slack": {"prior": "drawn", "rescaling": "slack", "n_jobs": 2},
 }
+
+
+def asked(estimator, options, X, y):
+    """The estimator with some of `OPTIONS`, of which a prior has the number of its weights."""
+    estimator = clone(estimator).set_params(**OPTIONS[options])
+    if estimator.prior is not None:
+        plain = clone(estimator).set_params(prior=None, max_iter=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            size = len(flat(plain.fit(X, y)))
+        estimator.set_params(prior=np.random.default_rng(5).normal(scale=0.5, size=size))
+    return estimator
 
 
 @every_pair(case=CASES, options=OPTIONS, weighted=[False, True])
@@ -48,7 +76,7 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
         pytest.skip("of a structure of ones own the search may miss the maximum")
     estimator, data = CASES[case]
     X, y = data()
-    estimator = clone(estimator).set_params(**OPTIONS[options])
+    estimator = asked(estimator, options, X, y)
     weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(X)) if weighted else None
     path = RegularizationPath(estimator, lam_min=1e-2).fit(X, y, sample_weight=weight)
     assert path.certified_
@@ -139,7 +167,7 @@ def test_attributes(case):
     assert model.solver_.averaging is False
     model.coef_[:] = 0.0
     assert path.estimator_at(0.05).coef_.any()
-    assert is_classifier(path) == (case == "rows") and not hasattr(clone(path), "lams_")
+    assert is_classifier(path) == (case in ("rows", "sets")) and not hasattr(clone(path), "lams_")
 
 
 def test_wrong_parameters_and_data():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.core.regularizer import Regularizer
-from sskit.models.structured.structure import BoundStructure
+from sskit.models.structured.binding import PythonBinding
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import change_truths, truth_gains
 from sskit.testing.probe import ProblemProbe
@@ -21,7 +21,7 @@ STRUCTURE = Styles()
 
 def bind():
     first = [(y, 0) for y in Y]
-    return BoundStructure(STRUCTURE).bind(X, Y, np.full(len(X), 1 / len(X)), first)[0]
+    return PythonBinding(STRUCTURE).bind_full(X, Y, np.full(len(X), 1 / len(X)), first)[0]
 
 
 def phi(i, y):
@@ -91,5 +91,5 @@ def test_completions_are_checked():
         completed([(y, 1 - s) for y, s in best], w)
     inexact = Styles()
     inexact.exact = False
-    problem = BoundStructure(inexact).bind(X, Y, np.full(len(X), 1 / len(X)), best)[0]
+    problem = PythonBinding(inexact).bind_full(X, Y, np.full(len(X), 1 / len(X)), best)[0]
     assert (problem.structure.completed([(y, 1 - s) for y, s in best], w) == 0).all()

@@ -24,8 +24,8 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.datasets import make_chains
 from sskit.models import PystructAdapter
+from sskit.models.structured.binding import PythonBinding
 from sskit.models.structured.oracle_pool import OraclePool
-from sskit.models.structured.structure import BoundStructure
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import ParallelPool, PrecomputingPool, make_pool
 
@@ -80,8 +80,8 @@ def test_joblib_has_the_last_word():
         else:
             with parallel_config(backend=backend, n_jobs=2):
                 assert type(make_pool(problem)) is kind
-    assert BoundStructure(PystructAdapter(Matching())).parallel == "threads"
-    assert BoundStructure(PystructAdapter(processes(Matching()))).parallel == "processes"
+    assert PythonBinding(PystructAdapter(Matching())).parallel == "threads"
+    assert PythonBinding(PystructAdapter(processes(Matching()))).parallel == "processes"
     # compiled models never leave the process
     chains, y = make_chains(6, random_state=0)
     expected = SequenceTagger(random_state=0).fit(chains, y)
@@ -200,6 +200,6 @@ def test_a_model_that_cannot_be_pickled():
 def test_inputs_may_be_changed_by_the_structure():
     rows = [np.full(300_000, float(k)) for k in range(4)]  # joblib would send these as files
     model = processes(Signs({"argmax": scribble}))
-    found = BoundStructure(model).predict(rows, np.ones(300_000), 2)
+    found = PythonBinding(model).predict(rows, np.ones(300_000), 2)
     assert found == [0.0, 1.0, 2.0, 3.0]
     assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]

@@ -1,6 +1,7 @@
 """Paths: every lam is served within eps, against quadratic programs; algorithms 6 and 7."""
 
 import itertools
+from copy import copy
 
 import numpy as np
 import pytest
@@ -129,6 +130,42 @@ def test_every_lam_is_served(name, kind, solver):
         primal = toy.pairs.primal(w, lam)
         assert primal - dual <= pieces[0].gap * pieces[0].lam / lam + 1e-7
         assert primal - dual <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
+
+
+@every_pair(name=TOYS, kind=BOXES, solver=["pairwise", "plain", "cache", "fw"])
+def test_with_a_prior_a_path_is_that_of_the_weights_minus_the_prior(name, kind, solver):
+    toy, box = toy_of(name, weighted=True), box_of(toy_of(name), kind)
+    prior = np.random.default_rng(9).normal(scale=0.3, size=toy.pairs.d)
+    regularizer = toy.regularizer(1.0, box)
+    regularizer.set_prior(toy.unflat(prior))
+    solver = SOLVERS[solver].resolved(toy.problem, box is not None)
+    run = begin(solver, toy.problem, regularizer, random_state=0)
+    path = PathTracer(run, eps=EPS, kappa=0.9, lam_min=2e-3, max_iter=20_000)
+    origin, pieces = toy.flat(path.origin), list(path)
+    assert path.status is Status.CONVERGED
+    shifted, around = copy(toy.pairs), None
+    shifted.loss = [
+        loss - psi @ prior for psi, loss in zip(toy.pairs.psi, toy.pairs.loss, strict=True)
+    ]
+    if box is not None:
+        around = tuple(bound - prior for bound in box)
+    np.testing.assert_allclose(origin, prior if box is None else np.clip(prior, *box))
+    for piece in pieces[:: len(pieces) // 6 + 1]:
+        w = toy.flat(piece.w)
+        lowest = max(piece.lam_end, 1e-3 * piece.lam, 1e-4)
+        for lam in (piece.lam, np.sqrt(piece.lam * lowest), lowest):
+            _, optimum = solve_primal(shifted, lam, around)
+            primal, dual = bounds_at(toy, piece, lam, around)
+            assert primal == pytest.approx(shifted.primal(w - prior, lam), abs=1e-10)
+            assert dual <= optimum + 1e-7
+            assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
+    for lam in pieces[0].lam * np.array([1.0, 1.5, 30.0]):
+        w = origin + pieces[0].lam / lam * (toy.flat(pieces[0].w) - origin)
+        assert box is None or ((w >= box[0] - 1e-12) & (w <= box[1] + 1e-12)).all()
+        primal = shifted.primal(w - prior, lam)
+        _, optimum = solve_primal(shifted, lam, around)
+        assert primal - optimum <= pieces[0].gap * pieces[0].lam / lam + 1e-7
+        assert primal - optimum <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
 
 
 def test_start_is_algorithm_6():

@@ -1,4 +1,4 @@
-"""Structures written in Python, bound to samples."""
+"""Binds structures written in Python to samples."""
 
 from itertools import chain, pairwise
 
@@ -15,7 +15,7 @@ from sskit.models.structured.python_structure import PythonStructure
 METHODS = ("joint_feature", "loss", "argmax")
 
 
-class BoundStructure:
+class PythonBinding:
     """Binds a user's structure to samples, in training and in prediction.
 
     Parameters
@@ -52,8 +52,25 @@ class BoundStructure:
         """Whether labellings have hidden parts, which the structure completes."""
         return callable(getattr(self.model, "complete", None))
 
-    def bind(self, X, Y, block_weight, full=None):
-        """Bind the structure to training data.
+    def bind(self, X, Y, block_weight, random_state=None, n_jobs=None):
+        """Bind the structure to training data; arguments and results are those of the other kind.
+
+        See `CompiledBinding.bind`.
+        """
+        if not self.is_latent:
+            return *self.bind_full(X, Y, block_weight), None, None
+        labellings = self.starts(X, Y, random_state, n_jobs)
+        first = next(labellings)
+        problem, layout = self.bind_full(X, Y, block_weight, first)
+        as_truths = problem.structure.completed
+
+        def complete(w):
+            return as_truths(self.complete(X, Y, w, n_jobs), w)
+
+        return problem, layout, complete, map(as_truths, chain([first], labellings))
+
+    def bind_full(self, X, Y, block_weight, full=None):
+        """Bind the structure to training data of which all is known, or has been completed.
 
         Parameters
         ----------

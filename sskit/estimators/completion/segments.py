@@ -1,0 +1,123 @@
+"""Hidden states of the labels of segments."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from sskit.estimators.base.convex_concave import Completion
+from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.completion.states import LabelStates, StateDecoder
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.models.chain.model import ChainModel
+
+
+class SegmentStateDecoder(StateDecoder):
+    """Segments of labels by their best hidden states; see `StateDecoder`."""
+
+    def best(self):
+        """Return the codes of segments of labels, (n_tokens,)."""
+        codes = self.inner.best()
+        return (2 * self.states.labels[codes >> 1] + (codes & 1)).astype(np.int32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenSegments(Completion):
+    """Completes the states of true segments, which are a chain: none depends on its tokens alone.
+
+    Attributes
+    ----------
+    model : SegmentModel
+        Of the data.
+    data : RaggedArray
+        Features of tokens.
+    codes : ndarray of shape (n_tokens,)
+        True segments, of labels.
+    states : LabelStates
+        Which states labels have.
+    whole : ndarray or None
+        Features of whole segments, see `whole_features`.
+    n_init : int
+        From how many clusterings of the segments of each label states start.
+    n_jobs : int or None
+        Number of threads.
+    random_state : int, RandomState instance or None
+        Where clusterings begin.
+    """
+
+    model: object
+    data: RaggedArray
+    codes: np.ndarray
+    states: LabelStates
+    whole: np.ndarray | None
+    n_init: int
+    n_jobs: int | None
+    random_state: object
+
+    @cached_property
+    def starts_of(self):
+        """The first tokens of all segments."""
+        return np.flatnonzero(self.codes & 1)
+
+    @cached_property
+    def sizes(self):
+        """The lengths of all segments."""
+        return np.diff(np.append(self.starts_of, len(self.codes)))
+
+    @cached_property
+    def kinds(self):
+        """The labels of all segments."""
+        return self.codes[self.starts_of] >> 1
+
+    def as_truth(self, states):
+        """Return the codes of tokens of the states of all segments."""
+        return (2 * np.repeat(states, self.sizes) + (self.codes & 1)).astype(np.int32)
+
+    def scores(self, blocks):
+        """Return the scores of all segments with each state, of the weights in blocks."""
+        X, starts, sizes = self.data.values, self.starts_of, self.sizes
+        several = (self.model.limits > 1)[None]
+        scores = np.add.reduceat(as_dense(X @ blocks["coef"].T), starts, axis=0)
+        if "first_coef" in blocks:
+            scores += several * as_dense(X[starts] @ blocks["first_coef"].T)
+            scores += several * as_dense(X[starts + sizes - 1] @ blocks["last_coef"].T)
+        if "lengths" in blocks:
+            scores += several * blocks["lengths"].T[sizes - 1]
+        if self.whole is not None:
+            weights, offsets = blocks["segment_coef"], self.data.offsets
+            lengths, n_whole = np.diff(offsets), blocks["segment_coef"].shape[1]
+            most = np.minimum(lengths, int(self.model.limits.max()))
+            first = np.append(0, np.cumsum(lengths * most))
+            i = np.searchsorted(offsets, starts, side="right") - 1
+            rows = first[i] + (starts - offsets[i]) * most[i] + sizes - 1
+            scores += self.whole.reshape(-1, n_whole)[rows] @ weights.T
+        return scores
+
+    def complete(self, w):
+        """Return the codes of the best states of the true segments under flat weights."""
+        blocks, n_states = self.model.layout.split(w), len(self.model.limits)
+        chains = ChainModel(n_states, n_states)
+        own = np.zeros(chains.layout.n_weights)
+        for name, block in chains.layout.split(own).items():
+            block[...] = np.eye(n_states) if name == "coef" else blocks[name]
+        offsets = np.searchsorted(self.starts_of, self.data.offsets)
+        possible = self.kinds[:, None] == self.states.labels
+        segments = RaggedArray(self.scores(blocks), offsets)
+        return self.as_truth(chains.decoder(segments, own, self.n_jobs, possible=possible).best())
+
+    def starts(self, solved):
+        """Yield codes to begin with: clusters of the mean features of the segments of a label."""
+        random_state, n = check_random_state(self.random_state), len(self.codes)
+        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        weights = 1.0 / np.repeat(self.sizes, self.sizes)
+        means = sp.csr_array((weights, (owner, np.arange(n)))) @ self.data.values
+        for _ in range(self.n_init):
+            given = self.kinds, self.states.counts, random_state
+            yield self.as_truth(cluster_states(means, *given))
+
+
+def as_dense(product):
+    """Return a product of features, perhaps sparse, as an array."""
+    return product.toarray() if sp.issparse(product) else np.asarray(product)

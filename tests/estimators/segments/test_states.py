@@ -1,0 +1,210 @@
+"""Hidden states of the labels of segments: objectives, completions and answers by enumeration."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from helpers.pairwise import every_pair
+from helpers.segments import feature, segmentations
+from sklearn.base import clone
+
+from sskit import CalibratedTagger, RegularizationPath, SegmentTagger
+from sskit.dask import Distributed
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+OWNER = np.array([0, 1, 1, 2])
+LIMITS = np.array([1, 2, 1])
+BLOCKS = "coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "start_", "end_"
+STATES = {"n_states_per_label": {"a": 2}}
+GIVEN = {"lam": 0.05, "tol": 0.01, "random_state": 0, "max_length": {"a": 2, "b": 1}}
+
+
+def data(n=8):
+    rng, X, y = np.random.default_rng(0), [], []
+    for i in range(n):
+        y.append([[(0, 2, "a"), (2, 3, "a")], [(1, 2, "b"), (2, 4, "a")], [(3, 4, "b")]][i % 3])
+        X.append(rng.normal(size=(4, 2)))
+        X[-1][y[-1][0][0], 0] += rng.choice([-2.0, 2.0])
+    return X, y
+
+
+X, Y = data()
+LOSSES = {"segments": None, "hamming_sum": None, "hamming": None, "costs": {"a": {"b": 0.5}}}
+WAYS = {
+    "auto": {},
+    "multi-plane": {"solver": "multi_plane"},
+    "frank_wolfe": {"solver": "frank_wolfe", "max_iter": 200},
+    "cutting planes": {"solver": "cutting_plane"},
+    "bounds": {"bounds": (-0.5, 0.6)},
+    "two starts": {"n_init": 2},
+    "class weights": {"class_weight": {"b": 2.0}},
+}
+
+
+def labels_of(segments, owner=OWNER):
+    return [(start, stop, int(owner[k])) for start, stop, k in segments]
+
+
+def truth_of(y):
+    """Segments of labels by number, tokens outside among them."""
+    found = {start: (start, stop, "Oab".index(label)) for start, stop, label in y}
+    spans, t = [], 0
+    while t < 4:
+        spans.append(found.get(t, (t, t + 1, 0)))
+        t = spans[-1][1]
+    return spans
+
+
+def loss_of(segments, truth, loss, factors):
+    if loss == "segments":
+        cost = np.where(np.arange(3) == 0, 0.0, factors)
+        return sum(cost[k] for *_, k in {*segments} ^ {*truth})
+    total = 0.0
+    for t in range(4):
+        (a, _, k), (b, _, true) = (
+            next(span for span in spans if span[0] <= t < span[1]) for spans in (segments, truth)
+        )
+        if k != true:
+            total += factors[true] * (0.5 if loss == "costs" and (true, k) == (1, 2) else 1.0)
+        elif (a == t) != (b == t):
+            total += factors[true]
+    return total / 4 if loss == "hamming" else total
+
+
+def every(model, x):
+    """All segmentations of states, and their scores."""
+    w = np.concatenate([np.ravel(getattr(model, name)) for name in BLOCKS])
+    spans = [*segmentations(4, LIMITS[OWNER])]
+    return spans, np.array([feature(x, each, LIMITS[OWNER], 2) @ w for each in spans])
+
+
+@every_pair(
+    loss=LOSSES, way=WAYS, weight=[None, np.arange(1.0, 9.0)], n_jobs=[None, 2], slack=[False, True]
+)
+def test_the_objective_is_that_of_the_best_states(loss, way, weight, n_jobs, slack):
+    model = SegmentTagger(loss=LOSSES[loss] or loss, n_jobs=n_jobs, **GIVEN, **STATES)
+    model.set_params(rescaling="slack" if slack else "margin", **WAYS[way])
+    model.fit(X, Y, sample_weight=weight)
+    assert model.n_states_.tolist() == [1, 2, 1] and model.certified_
+    assert (np.diff(model.round_objectives_) <= 0).all()
+    factors, hinges = np.array([1.0, 1.0, 2.0 if way == "class weights" else 1.0]), []
+    for x, y in zip(X, Y, strict=True):
+        truth, (spans, values) = truth_of(y), every(model, x)
+        labels = [labels_of(each) for each in spans]
+        losses = np.array([loss_of(each, truth, loss, factors) for each in labels])
+        behind = values - values[[each == truth for each in labels]].max()
+        hinges.append(np.max(losses * (1.0 + behind) if slack else losses + behind))
+    squares = sum((getattr(model, name) ** 2).sum() for name in BLOCKS)
+    expected = 0.025 * squares + np.average(np.maximum(hinges, 0.0), weights=weight)
+    if slack:  # the search may miss the maximum, and bounds it
+        assert expected <= model.round_objectives_[-1] + 1e-9
+    else:
+        assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_predictions_are_those_of_the_best_states():
+    model = SegmentTagger(**GIVEN, **STATES).fit(X, Y)
+    assert model.state_labels_.tolist() == ["O", "a", "a", "b"]
+    assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
+    known = [[None, {"a", "b"}, None, None]] * len(X)
+    for asked in (None, known):
+        states, found = model.predict_states(X, asked), model.predict_segments(X, asked)
+        margins = model.decision_function(X, asked)
+        for x, own, segments, scores in zip(X, states, found, margins, strict=True):
+            spans, values = every(model, x)
+            at = np.array([np.repeat([k for *_, k in s], [b - a for a, b, _ in s]) for s in spans])
+            if asked is not None:
+                values = np.where(OWNER[at[:, 1]] > 0, values, -np.inf)
+            best = spans[int(values.argmax())]
+            assert own.tolist() == at[int(values.argmax())].tolist()
+            assert segments == [(a, b, "Oab"[k]) for a, b, k in labels_of(best) if k]
+            for t, k in itertools.product(range(4), range(3)):
+                expected = values[OWNER[at[:, t]] == k].max()
+                assert scores[t, k] == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(ValueError, match="hidden states have no k best labellings"):
+        model.predict_topk(X, 2)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict_segments(X).tolist() == model.predict_segments(X).tolist()
+    again.n_states_ = np.array([1, 2])
+    with pytest.raises(ValueError, match="n_states_ must have the shape"):
+        again.predict(X)
+
+
+def means(x, start, stop):
+    return [x[start:stop, 0].mean(), 1.0]
+
+
+@pytest.mark.parametrize(
+    ("features", "form"), [(None, np.asarray), (None, sp.csr_array), (means, np.asarray)]
+)
+def test_completions_are_the_best_states_of_the_true_segments(features, form):
+    model = SegmentTagger(segment_features=features, **GIVEN, **STATES)
+    task = model._make_task([form(x) for x in X], Y, None)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        w = rng.normal(size=task.problem.n_weights)
+        blocks = task.layout.split(w)
+        flat = np.concatenate([np.ravel(blocks[name[:-1]]) for name in BLOCKS])
+        found = np.split(task.completion.complete(w), len(X))
+        for x, y, codes in zip(X, Y, found, strict=True):
+            best, most = None, -np.inf
+            for spans in segmentations(4, LIMITS[OWNER]):
+                value = feature(x, spans, LIMITS[OWNER], 2) @ flat
+                for a, b, k in spans if features else ():
+                    value += blocks["segment_coef"][k] @ means(x, a, b)
+                if labels_of(spans) == truth_of(y) and value > most:
+                    best, most = spans, value
+            expected = [2 * k + (t == a) for a, b, k in best for t in range(a, b)]
+            assert codes.tolist() == expected
+    starts = [*task.completion.starts(None)]
+    assert len(starts) == 1 and (OWNER[starts[0] >> 1] == task.completion.codes >> 1).all()
+
+
+def test_two_styles_of_a_label_are_found():
+    """A label whose segments lie on both sides of what is outside is beyond a linear model."""
+    rng, rows, y = np.random.default_rng(0), [], []
+    for _ in range(40):
+        x, a = 0.3 * rng.normal(size=(6, 2)), int(rng.integers(4))
+        x[:, 1], x[a : a + 2, 0] = 1.0, x[a : a + 2, 0] + rng.choice([-3.0, 3.0])
+        rows.append(x)
+        y.append([(a, a + 2, "burst")])
+    given = {"random_state": 0, "lam": 1e-3}
+    plain = SegmentTagger(**given).fit(rows[:20], y[:20]).score(rows[20:], y[20:])
+    model = SegmentTagger(n_states_per_label={"burst": 2}, **given).fit(rows[:20], y[:20])
+    assert plain < 0.8 and model.score(rows[20:], y[20:]) == 1.0
+
+
+def test_one_state_is_the_label_and_fits_go_on():
+    plain = SegmentTagger(**GIVEN).fit(X, Y)
+    one = SegmentTagger(n_states_per_label=1, n_init=3, **GIVEN).fit(X, Y)
+    assert set(vars(one)) == set(vars(plain)) and one.coef_.tobytes() == plain.coef_.tobytes()
+    warm = SegmentTagger(warm_start=True, **GIVEN | {"tol": 0.1}, **STATES).fit(X, Y)
+    cold = SegmentTagger(**GIVEN | {"tol": 1e-3}, **STATES).fit(X, Y)
+    warm.set_params(tol=1e-3).fit(X, Y)
+    assert warm.round_objectives_[-1] <= 1.1 * cold.round_objectives_[-1]
+    stepped = SegmentTagger(**GIVEN, **STATES).partial_fit(X[:4], Y[:4], classes=["a", "b"])
+    stepped.partial_fit(X[4:], Y[4:])
+    assert stepped.n_samples_seen_ == 8 and stepped.n_states_.tolist() == [1, 2, 1]
+    assert stepped.coef_.shape == (4, 2)
+
+
+def test_what_is_wrong_or_cannot_be_combined():
+    model = SegmentTagger(**GIVEN, **STATES)
+    for given, message in (
+        ({"n_states_per_label": 0}, "'n_states_per_label' parameter of .* must be"),
+        ({"n_states_per_label": {"a": 1.5}}, r"n_states_per_label\['a'\] is 1.5, expected a pos"),
+        ({"n_states_per_label": {"a": 99}}, r"n_states_per_label\['a'\] is 99, but y has 32 tok"),
+        ({"surrogate": "log"}, "surrogate='log' cannot be combined with n_states_per_label"),
+        ({"prior": {"coef_": np.zeros((4, 2))}}, "n_states_per_label.* cannot be .* a prior"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(model).set_params(**given).fit(X, Y)
+    for fit, message in (
+        (RegularizationPath(model).fit, "a path cannot be combined with n_states_per_label"),
+        (lambda X, y: Distributed(model).fit([X, X], [y, y]), "data in parts cannot be combined"),
+        (CalibratedTagger(model, cv=2).fit, "probabilities of segments cannot be combined with"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(X, Y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
 from sskit._numbers import check_k
-from sskit._parameters import parameter, parameters
+from sskit._parameters import JOBS, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
 from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger
@@ -157,7 +156,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         StrOptions({"labelling", "tokens", "segments"}), None, default=None
     )
     scheme: Scheme | None = parameter(StrOptions(set(SCHEMES)), None, default=None)
-    n_jobs: int | None = parameter(numbers.Integral, None, default=None)
+    n_jobs: int | None = parameter(*JOBS, default=None)
 
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the estimator to splits of the data, and the calibration to their held-out parts.

@@ -210,6 +210,29 @@ def test_paths(name):
     assert weight @ losses / weight.sum() == pytest.approx(path.hinges_[j], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["rows", "segments", "chain"])
+def test_paths_begin_at_a_prior(name):
+    """The model of infinite lam is the prior, and bounds are those of fits with it."""
+    X, y = sequences(30)
+    make_one = {"rows": StructSVMClassifier, "segments": SegmentTagger, "chain": SequenceTagger}
+    if name == "rows":
+        X, y = map(np.concatenate, (X, y))
+    elif name == "segments":
+        X, y = segments()
+    before = make_one[name](surrogate="log", lam=0.3, tol=0.1).fit(X[::2], y[::2])
+    estimator = make_one[name](surrogate="log", prior=before)
+    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y)
+    assert path.certified_ and path.lam_end_ <= 1e-3
+    far = path.estimator_at(1e9)
+    np.testing.assert_allclose(far.coef_, before.coef_, atol=1e-6)
+    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
+        exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y)
+        low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
+        assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
+        assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
+        assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+
+
 def log_probabilities(model, X, y):
     """The logarithms of the probabilities of the true classes of rows."""
     return model.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from sskit._parameters import (
     AT_LEAST_ONE,
     FRACTION,
+    JOBS,
     NON_NEGATIVE,
     POSITIVE,
     parameter,
@@ -221,7 +221,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     cv: Folds | None = parameter("cv_object", default=None)
     scoring: Scoring = parameter(StrOptions(set(get_scorer_names())), callable, None, default=None)
     refit: bool = parameter("boolean", default=True)
-    n_jobs: int | None = parameter(numbers.Integral, None, default=None)
+    n_jobs: int | None = parameter(*JOBS, default=None)
     verbose: int = parameter("verbose", default=0)
 
     def fit(

@@ -27,7 +27,7 @@ from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.models import StructuredModel
 from sskit.models.structured.checked_structure import CheckedStructure
-from sskit.models.structured.structure import python_problem
+from sskit.models.structured.binding import python_problem
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
 

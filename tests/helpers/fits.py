@@ -216,7 +216,7 @@ FITS = {
     "trees": Fit(TreeTagger(), trees),
     "trees, likelihood": Fit(TreeTagger(surrogate="log"), trees),
     "trees, costs": Fit(TreeTagger(**PAIRS), trees),
-    "parts": Fit(PartsModel([1, -1, 1], n_types=2), figures, bounded=True),
+    "parts": Fit(PartsModel([1, -1, 1], n_types=2, random_state=0), figures, bounded=True),
     "matchings": Fit(StructuredSVM(Matching()), matchings),
     "ranking": Fit(RankingSVM(0.1, **RAW), grades),
     "ranking, scaled": Fit(RankingSVM(0.1), grades),

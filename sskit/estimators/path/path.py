@@ -403,7 +403,8 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
     def _conjugate(self, j, factor):
         """Return the conjugate of ||w - prior||^2 / 2 at a multiple of the dual sum of piece j."""
         if self._bounds is None:
-            return 0.5 * factor**2 * self._dual_sqnorms[j]
+            # a file of 1.0.0rc1 has hinges without a prior, where both norms are the same
+            return 0.5 * factor**2 * vars(self).get("_dual_sqnorms", self.sqnorms_)[j]
         return -BoxRegularizer(1.0, *self._bounds).dual(factor * self._dual_sums[j], 0.0)
 
     def estimator_at(self, lam: float) -> Any:

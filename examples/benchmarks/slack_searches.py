@@ -26,8 +26,8 @@ from scipy.sparse import vstack
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.models import StructuredModel
-from sskit.models.structured.checked_structure import CheckedStructure
 from sskit.models.structured.binding import python_problem
+from sskit.models.structured.checked_structure import CheckedStructure
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
 

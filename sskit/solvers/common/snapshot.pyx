@@ -230,8 +230,8 @@ def hinge_gains(Problem problem, Problem earlier, const double[::1] w):
         Of hinges that an oracle bounds, where it may miss the maximum, by their bounds.
     """
     answers = [make_pool(each).evaluate(w) for each in (earlier, problem)]
-    bounds = [answer.hinges() + answer.excesses() for answer in answers]
-    return bounds[0] - bounds[1]
+    before, after = [answer.hinges() + answer.excesses() for answer in answers]
+    return before - after
 
 
 cdef starts(counts):

@@ -12,6 +12,7 @@ oracle grows.
 
 import argparse
 import time
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,8 +67,7 @@ def measured(shape):
         for _ in range(WARM_PASSES):
             run.run_pass()
         runs.append(run)
-    pool = make_pool(problem)
-    oracle = lambda: pool.hinges(regularizer.w)  # noqa: E731
+    oracle = partial(make_pool(problem).hinges, regularizer.w)
     seconds = alternate([oracle, *(run.run_pass for run in runs)], ROUNDS, time.process_time)
     return np.array(seconds) / len(y)
 

@@ -224,9 +224,9 @@ class LogLossEvaluation(BatchEvaluation):
 
     def _by_nodes(self, weights):
         """Return the gradient by the potentials of nodes."""
-        if self._layout.width is not None:
-            return self._nodes * np.repeat(weights, self._layout.width)[:, np.newaxis]
-        return self._nodes * np.repeat(weights, self._layout.length)[:, np.newaxis]
+        width = self._layout.width  # None: rows are not padded
+        rows = np.repeat(weights, self._layout.length if width is None else width)
+        return self._nodes * rows[:, np.newaxis]
 
     def _by_edges(self, weights):
         """Return the gradient by the potentials of edges."""

@@ -33,8 +33,8 @@ cdef double LEAST = -1e300               # scores below are -inf
 # With w = 0 every label of the first blocks is violated, and so every pair would be linked; a few
 # passes over labels alone leave few.
 cdef Py_ssize_t PASSES_ALONE = 3
-# Weight of the disagreements of sets of labels, in units of c_i^2 / lam: with 3 to 10 fits of eight
-# data sets take .5 to 1.1 of the time of one unit, with 30 and with a third up to twice that.
+# Weight of the disagreements of sets of labels, in units of c_i^2 / lam: with 3 to 10 fits of seven
+# data sets take .5 to 1.2 times as long as with one unit, with 100 or with .3 up to 1.6 times.
 cdef double SETS_DISAGREE = 5.0
 
 

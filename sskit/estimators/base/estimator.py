@@ -32,11 +32,10 @@ from sskit.estimators.base.outcome import (
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.scaling import (
     MUCH_LEFT,
-    NEARLY_ALL,
     Columns,
-    heavy_column,
+    heavy_columns,
     ranks,
-    warn_of_column,
+    warn_of_columns,
 )
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
 from sskit.estimators.combinations import check_combinations, is_likelihood
@@ -216,9 +215,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
             if columns is None:
-                heavy = heavy_column(self._compared(checked), summary.feature_names)
-                if heavy is not None and heavy.fraction > NEARLY_ALL:
-                    warn_of_column(self, heavy)
+                heavy = heavy_columns(self._compared(checked), summary.feature_names)
+                if heavy is not None and heavy.certain:
+                    warn_of_columns(self, heavy)
                     heavy = None
             rank = ranks(matrices(checked.data))
             if rank is not None:
@@ -480,7 +479,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
-                warn_of_column(self, task.heavy, left)
+                warn_of_columns(self, task.heavy, left)
         return fitted
 
     def _different(self, labels):

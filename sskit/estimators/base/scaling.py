@@ -17,10 +17,12 @@ from sskit.estimators.reading.summary import matrices
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.features import float64_blocks, is_mapped
 
-# A column with more than the first fraction of the squared norm of all leaves the others without
-# effect; with more than the second it may, which the objective tells: if more of it than the third
+# One column with more than the first fraction of the squared norm of all leaves the others without
+# effect; few with more than the second may, which the objective tells: if more of it than the third
 # fraction is left after the fit.
 NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.975, 0.5
+# Few are at most so many, and at most half of all.
+FEW = 3
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
@@ -396,23 +398,28 @@ def scales(variance, rounding):
     return 1.0 / np.sqrt(np.where(varies, variance, 1.0)), varies
 
 
-class HeavyColumn(NamedTuple):
-    """A column with most of the squared norm of all features.
+class HeavyColumns(NamedTuple):
+    """Few columns with most of the squared norm of all features.
 
     Attributes
     ----------
-    name : str
-        Its name, or its number.
+    names : list of str
+        Their names, or their numbers, the heaviest first.
     fraction : float
         Of the squared norm.
     """
 
-    name: str
+    names: list
     fraction: float
 
+    @property
+    def certain(self):
+        """Whether the others have no effect, whatever the fit."""
+        return len(self.names) == 1 and self.fraction > NEARLY_ALL
 
-def heavy_column(features, names):
-    """Return the column with most of the squared norm of features, or None.
+
+def heavy_columns(features, names):
+    """Return the fewest columns with most of the squared norm of features, or None.
 
     Parameters
     ----------
@@ -423,8 +430,8 @@ def heavy_column(features, names):
 
     Returns
     -------
-    heavy : HeavyColumn or None
-        None if no column has more than 97.5 %, or there is no other.
+    heavy : HeavyColumns or None
+        None if no three columns, or half of them, have more than 97.5 % together.
     """
     if not features or features[0].shape[1] < 2:
         return None
@@ -438,34 +445,41 @@ def heavy_column(features, names):
                     squares += np.bincount(X.indices[part], entries, minlength=len(squares))
             else:
                 squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
-        largest, total = int(np.argmax(squares)), squares.sum()
-    if not (squares[largest] > MOST * total and np.isfinite(total)):
+        total = squares.sum()
+        largest = np.argsort(-squares, kind="stable")[: min(FEW, len(squares) // 2)]
+        enough = np.flatnonzero(squares[largest].cumsum() > MOST * total)
+    if not (len(enough) and np.isfinite(total)):
         return None
-    name = str(largest) if names is None else repr(str(names[largest]))
-    return HeavyColumn(name, float(squares[largest] / total))
+    heavy = largest[: enough[0] + 1]
+    named = [str(j) if names is None else repr(str(names[j])) for j in heavy]
+    return HeavyColumns(named, float(squares[heavy].sum() / total))
 
 
-def warn_of_column(estimator, heavy, left=None):
-    """Warn of a column that has so much of the squared norm that the others have little effect.
+def warn_of_columns(estimator, heavy, left=None):
+    """Warn of columns that have so much of the squared norm that the others have little effect.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         Which is told how to scale them.
-    heavy : HeavyColumn
-        The column.
+    heavy : HeavyColumns
+        The columns.
     left : float, default=None
         The objective after the fit over that of w = 0; None before a fit.
     """
     scaled = "of tokens by TokenTransformer(StandardScaler())"
     if hasattr(estimator, "standardize"):
         scaled = "by standardize=True"
+    *others, last = heavy.names
+    columns, have, these = f"column {last}", "has", "this one"
+    if others:
+        columns, have, these = f"columns {', '.join(others)} and {last}", "have", "these"
     useless = "makes the others almost useless"
     if left is not None:
         useless = f"may make the others useless: {left:.2g} of the objective of w = 0 is left"
     warn(
-        f"column {heavy.name} of X has {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
-        f"so that the regularisation {useless}; scale the columns, {scaled}, or leave this one out",
+        f"{columns} of X {have} {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
+        f"so that the regularisation {useless}; scale the columns, {scaled}, or leave {these} out",
     )
 
 

@@ -35,8 +35,8 @@ class TrainingTask(NamedTuple):
         What parameters left to the fit, and why, beside lam, columns and solver.
     rule : str
         How the default lam is made, if not by the rule of the class.
-    heavy : HeavyColumn
-        The column of features that leaves the others little effect, if there is one.
+    heavy : HeavyColumns
+        The few columns of features that leave the others little effect, if there are such.
     total_weight : float or None
         The sum of the weights of samples where some samples are left out.
     """

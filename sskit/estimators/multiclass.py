@@ -391,6 +391,13 @@ class StructSVMClassifier(
         sums_of = partial(ColumnSums.of, room=self._room())
         return self._by_class(sums_of, data, checked.target, weight)
 
+    @property
+    def _cure(self):
+        cure = super()._cure
+        if self.surrogate == "crammer_singer":
+            cure += " Classes that overlap are told apart by surrogate='weston_watkins'."
+        return cure
+
     def _factors(self, labels):
         """Return the weights of classes, of which those without any rows that count have 1."""
         weighed = labels.fractions > 0

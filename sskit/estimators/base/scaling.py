@@ -21,8 +21,8 @@ from sskit.models.features import float64_blocks, is_mapped
 # effect; few with more than the second may, which the objective tells: if more of it than the third
 # fraction is left after the fit.
 NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.975, 0.5
-# Few are at most so many, and at most half of all.
-FEW = 3
+# Few are at most so many, at most half of all, and each has so many times the square of any other.
+FEW, MUCH_MORE = 3, 10.0
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
@@ -431,7 +431,7 @@ def heavy_columns(features, names):
     Returns
     -------
     heavy : HeavyColumns or None
-        None if no three columns, or half of them, have more than 97.5 % together.
+        None if no three columns have more than 97.5 % together, or other columns are as heavy.
     """
     if not features or features[0].shape[1] < 2:
         return None
@@ -446,11 +446,13 @@ def heavy_columns(features, names):
             else:
                 squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
         total = squares.sum()
-        largest = np.argsort(-squares, kind="stable")[: min(FEW, len(squares) // 2)]
-        enough = np.flatnonzero(squares[largest].cumsum() > MOST * total)
-    if not (len(enough) and np.isfinite(total)):
+        largest = np.argsort(-squares, kind="stable")
+        sizes = squares[largest[: min(FEW, len(squares) // 2) + 1]]
+        enough = sizes[:-1].cumsum() > MOST * total
+        fewest = np.flatnonzero(enough & (sizes[:-1] > MUCH_MORE * sizes[1:]))
+    if not (len(fewest) and np.isfinite(total)):
         return None
-    heavy = largest[: enough[0] + 1]
+    heavy = largest[: fewest[0] + 1]
     named = [str(j) if names is None else repr(str(names[j])) for j in heavy]
     return HeavyColumns(named, float(squares[heavy].sum() / total))
 

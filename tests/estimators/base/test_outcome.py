@@ -1,4 +1,4 @@
-"""A verbose fit says what it chose where it has the choice; one that learned nothing warns of it."""
+"""A verbose fit says what it chose where it could; one that learned nothing warns."""
 
 import logging
 

@@ -43,9 +43,15 @@ from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import check_segmentations
-from sskit.inputs.ragged import split, stack_sequences
+from sskit.inputs.ragged import check_filled, split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, object_array
-from sskit.inputs.weights import check_sample_weight, class_factors, cost_table, counted_weight
+from sskit.inputs.weights import (
+    check_sample_weight,
+    class_factors,
+    cost_table,
+    counted_weight,
+    without_empty,
+)
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.model import SegmentModel
 
@@ -98,6 +104,19 @@ class SegmentOptions(CostOptions):
 
     limits: np.ndarray
     states: LabelStates
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentData(TrainingData):
+    """Training data in segments.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n,)
+        What error messages call the sequences: their numbers among all, empty ones included.
+    """
+
+    numbers: np.ndarray
 
 
 class FittedSegments:
@@ -387,7 +406,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
             memory-mapped; other numbers become float64. Tokens may be dicts of attributes or lists
-            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them.
+            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them. Sequences may
+            be empty: they are left out.
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of
@@ -410,10 +430,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
-        stacked = stack_sequences(X)
+        stacked = stack_sequences(X, allow_empty=True)
+        check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
         form = self.scheme, self.outside, self.max_length
         target = check_segmentations(y, stacked.lengths, *form)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
+        numbers = np.flatnonzero(stacked.lengths)
+        stacked, weight = without_empty(stacked, weight, part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
@@ -423,10 +446,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             "n_certain": len(target.codes),
             "max_lengths": lengths_by_label(target.classes, target.codes),
             "longest": int(stacked.lengths.max()),
-            "n_segment_features": count_features(self.segment_features, stacked),
+            "n_segment_features": count_features(self.segment_features, stacked, numbers[0]),
         }
-        return TrainingData(
+        return SegmentData(
             data=stacked,
+            numbers=numbers,
             target=target,
             weight=weight,
             columns=columns,
@@ -480,7 +504,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         parts = bool(self.first_last), bool(self.lengths), n_whole, states.labels
         model = SegmentModel(summary.n_features, limits[states.labels], *parts)
         if n_whole:
-            whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
+            segments = self.segment_features, stacked, int(limits.max())
+            whole = whole_features(*segments, n_whole, checked.numbers)
         losses = self._losses(codes, stacked.lengths, summary)
         losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
@@ -509,9 +534,10 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
                 n_jobs=self.n_jobs,
                 random_state=self.random_state,
             )
-        to_attributes = BlockAttributes(model.layout, shared)
+        to_attributes, total = BlockAttributes(model.layout, shared), summary.weights.total
         lam, rule = surrogate_lam(summary)
-        return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
+        further = {"completion": completion, "rule": rule, "total_weight": total}
+        return TrainingTask(problem, lam, to_attributes, **further)
 
     def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -828,7 +854,7 @@ def segments_of(codes, offsets, labels, outside):
     return object_array(segments)
 
 
-def count_features(function, stacked):
+def count_features(function, stacked, number):
     """Return how many features a segment has: those of the first token of the first sequence.
 
     Parameters
@@ -837,6 +863,8 @@ def count_features(function, stacked):
         The parameter `segment_features`.
     stacked : RaggedArray
         Sequences, none of them empty.
+    number : int
+        What error messages call the first one.
 
     Returns
     -------
@@ -845,13 +873,14 @@ def count_features(function, stacked):
     """
     if function is None:
         return 0
-    answer = array(function(_rows(stacked, 0), 0, 1), "segment_features(X[0], 0, 1)", ("n",))
+    name = f"segment_features(X[{number}], 0, 1)"
+    answer = array(function(_rows(stacked, 0), 0, 1), name, ("n",))
     if not len(answer):
-        raise ValueError("segment_features(X[0], 0, 1) is empty, expected one number or more")
+        raise ValueError(f"{name} is empty, expected one number or more")
     return len(answer)
 
 
-def whole_features(function, stacked, max_length, n_features, numbers=None):
+def whole_features(function, stacked, max_length, n_features, numbers):
     """Return the features of all segments that sequences may have.
 
     Parameters
@@ -865,8 +894,8 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
         Length of the longest segment.
     n_features : int
         Number of features q that each segment must have.
-    numbers : ndarray of int of shape (n,), default=None
-        What error messages call the sequences; None means 0, 1, ...
+    numbers : ndarray of int of shape (n,)
+        What error messages call the sequences.
 
     Returns
     -------
@@ -884,7 +913,7 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
     places = np.concatenate([[0], np.cumsum(sizes)])
     values = np.zeros(places[-1])
     for i, n_tokens in enumerate(lengths.tolist()):
-        x, number = _rows(stacked, i), i if numbers is None else int(numbers[i])
+        x, number = _rows(stacked, i), int(numbers[i])
         block = values[places[i] : places[i + 1]].reshape(n_tokens, -1, n_features)
         for start in range(n_tokens):
             for d in range(min(block.shape[1], n_tokens - start)):

@@ -32,8 +32,12 @@ from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.labels import read_labels
 from sskit.estimators.reading.summary import TrainingData, matrices
-from sskit.inputs.ragged_array import RaggedArray
-from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
+from sskit.inputs.weights import (
+    check_sample_weight,
+    check_token_weight,
+    counted_weight,
+    without_empty,
+)
 from sskit.models.request import Decoder
 
 if TYPE_CHECKING:
@@ -115,10 +119,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         if token_weight is not None:
             check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
         token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
-        if not data.lengths.all():  # sequences without tokens are nothing
-            keep = data.lengths > 0
-            data = RaggedArray(data.values, np.unique(data.offsets))
-            weight = check_sample_weight(None if weight is None else weight[keep], len(data), part)
+        data, weight = without_empty(data, weight, part)
         # refuses features that are too large, whatever lam
         scale, statistics = self._statistics(X, data, edges, weight)
         return TokenData(

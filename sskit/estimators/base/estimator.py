@@ -465,17 +465,21 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             else:
                 training = task.completion, solver, problem, make_regularizer
                 solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
-            fitted = fitted_attributes(solution, solver, task, regularizer.lam, rounds)
+            start = {}
             if self.warm_start:
                 point = solution.fit.save()
                 if rounds is not None:
                     point = Completed(point, rounds.truth, solution.w)
                 columns = None if task.columns is None else task.columns.alone()
-                fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
+                start["_warm_start"] = WarmStart(fingerprint, point, columns)
+            lam, plain = regularizer.lam, regularizer.prior is None and task.completion is None
+            # the vectors of the run may be most of the memory
+            solution, regularizer = replace(solution, fit=None), None
+            further = {"rounds": rounds, "overwrite": not self.warm_start}
+            fitted = fitted_attributes(solution, solver, task, lam, **further) | start
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
-        finished = solution.status is Status.CONVERGED
-        if finished and regularizer.prior is None and task.completion is None:
+        if solution.status is Status.CONVERGED and plain:
             warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:

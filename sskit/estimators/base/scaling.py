@@ -31,7 +31,8 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
-COLUMNS_AT_ONCE = 1 << 12
+# As many weights as a line of cache holds.
+ROWS_AT_ONCE = 8
 # Fewer columns have weights that stay in the cache of a processor in any order.
 MANY_COLUMNS = 4096
 # A bound on the intercept does not bind if it is so many times larger than the means of the
@@ -137,9 +138,13 @@ class Columns:
         scaled.sort_indices()
         return scaled.astype(X.dtype, copy=False)
 
-    def to_user(self, layout, w):
-        """Return flat weights of features as the user gave them, from those of scaled ones."""
-        w = renumbered(layout, w, self.rank)
+    def to_user(self, layout, w, overwrite=False):
+        """Return flat weights of features as the user gave them, from those of scaled ones.
+
+        They take the place of those that are given if these may be overwritten.
+        """
+        w = w if overwrite else np.array(w)
+        renumber(layout, w, self.rank)
         blocks = layout.split(w)
         if self.factor is not None:
             blocks["coef"] *= self.factor
@@ -155,7 +160,13 @@ class Columns:
             blocks["intercept"] += blocks["coef"] @ self.shift
         if self.factor is not None:
             blocks["coef"] /= self.factor
-        return w if self.rank is None else renumbered(layout, w, np.argsort(self.rank))
+        renumber(layout, w, self._order)
+        return w
+
+    @property
+    def _order(self):
+        """Return the number that a user gives the column that has each number inside, or None."""
+        return None if self.rank is None else np.argsort(self.rank)
 
     def box(self, layout, lower, upper):
         """Return bounds of the weights of scaled features.
@@ -171,20 +182,17 @@ class Columns:
         with np.errstate(divide="ignore", invalid="ignore"):
             lower, upper = lower / unit, upper / unit
         box = np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
-        order = None if self.rank is None else np.argsort(self.rank)
-        return tuple(renumbered(layout, bound, order) for bound in box)
+        for bound in box:
+            renumber(layout, bound, self._order)
+        return box
 
 
-def renumbered(layout, w, order):
-    """Return a copy of flat weights, those of features in an order."""
-    out = np.array(w)
-    if order is not None:
-        pairs = zip(layout.of_features(w), layout.of_features(out), strict=True)
-        for old, new in pairs:  # no third copy of what may be most of the memory
-            for first in range(0, len(order), COLUMNS_AT_ONCE):
-                part = slice(first, first + COLUMNS_AT_ONCE)
-                new[:, part] = old[:, order[part]]
-    return out
+def renumber(layout, w, order):
+    """Put the weights of features in an order, in place: they may be most of the memory."""
+    for block in layout.of_features(w) if order is not None else ():
+        for first in range(0, len(block), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            block[part] = block[part][:, order]
 
 
 def _mapped_room(dtype, shape):

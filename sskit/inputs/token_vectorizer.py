@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
-from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts, one_sequence
 from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
 
@@ -235,4 +235,6 @@ TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
 
 def _ragged(rows, sentences, kind):
     """Return the rows of all sentences as those of each."""
+    if len(sentences) == 1:
+        return one_sequence(rows, kind)  # the most frequent request
     return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)

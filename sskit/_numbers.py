@@ -180,6 +180,12 @@ def shortened(items, most=5):
     return f"{told} and {len(items) - most} more" if len(items) > most else told
 
 
+def check_bool(value, name):
+    """Raise TypeError unless a value, which error messages call by this name, is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+
+
 def check_k(k, name="k"):
     """Raise ValueError if k is no number of labellings to return.
 

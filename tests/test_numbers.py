@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sskit import SequenceTagger
 from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, check_k, n_workers
+from sskit.datasets import make_digit_strings
+from sskit.display import ConfusionDisplay, TransitionDisplay
+from sskit.metrics import convert_tags, span_report
+from sskit.oracles import chain_marginals, expansion, segment_marginals, tree_marginals
 
 
 def test_numbers_become_a_copy_in_c_order():
@@ -60,3 +65,33 @@ def test_numbers_of_answers_are_positive_integers():
     check_k(np.int64(3))
     with pytest.raises(ValueError, match=r"k must be a positive integer, got \d+: up to 2"):
         check_k(2**70)
+
+
+BOOLEAN_CALLS = {
+    "strict": lambda value: convert_tags([["O"]], "bio", "bioes", strict=value),
+    "output_dict": lambda value: span_report([["O"]], [["O"]], output_dict=value),
+    "return_transitions": lambda value: make_digit_strings(2, return_transitions=value),
+    "persistency": lambda value: expansion([[0, 1]], [], [], persistency=value),
+    "return_pairs": lambda value: chain_marginals([[0, 1]], [[0, 0]] * 2, return_pairs=value),
+    "return_pairs of trees": lambda value: tree_marginals([[0, 1]], return_pairs=value),
+    "return_triples": lambda value: chain_marginals([[0, 1]], [[0, 0]] * 2, return_triples=value),
+    "return_segments": lambda value: segment_marginals(
+        [[0, 1]], [[0, 0]] * 2, [[0]] * 2, return_segments=value
+    ),
+    "return_scores": lambda value: FITTED.predict_topk([[[1.0]]], 1, return_scores=value),
+    "include_values": lambda value: ConfusionDisplay.from_predictions(
+        [["a"]], [["b"]], include_values=value
+    ),
+    "colorbar": lambda value: TransitionDisplay.from_estimator(FITTED, colorbar=value),
+}
+FITTED = SequenceTagger(random_state=0).fit([[[1.0], [-1.0]]], [["a", "b"]])
+
+
+@pytest.mark.parametrize("name", BOOLEAN_CALLS)
+def test_booleans_are_true_or_false(name):
+    call = BOOLEAN_CALLS[name]
+    for value in (1, "no", None, np.zeros(2, dtype=bool), pd.Series([True, False])):
+        with pytest.raises(TypeError, match=f"^{name.split()[0]} must be True or False, got "):
+            call(value)
+    for value in (True, np.False_):
+        call(value)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
+from sskit._numbers import check_bool
 from sskit._types import RandomState
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
 
@@ -169,6 +170,7 @@ def make_digit_strings(
     _check_lengths(min_length, max_length)
     if subset not in (None, "train", "test"):
         raise ValueError(f"subset must be 'train', 'test' or None, got {subset!r}")
+    check_bool(return_transitions, "return_transitions")
     rng = check_random_state(random_state)
     transitions = np.zeros((10, 10))
     for c, probability in zip(_SUCCESSORS, _SUCCESSOR_PROBABILITIES, strict=True):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sskit._numbers import check_bool
 from sskit._optional import optional
 from sskit._types import ArrayLike, Samples, Scheme, Self
 from sskit.display._common import grid_of_axes
@@ -191,6 +192,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         # a square holds four digits
         size = max(1.6 + 0.4 * n, 4.0)
         ax = grid_of_axes((1, 1), ax, figsize=(size + 2.0, size))[0, 0]
+        check_bool(include_values, "include_values")
         options |= {"include_values": include_values, "xticks_rotation": xticks_rotation}
         super().plot(ax=ax, text_kw={"fontsize": "small"} | (text_kw or {}), **options)
         if self.text_ is not None:

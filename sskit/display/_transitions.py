@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from sskit._inside import unwrap
+from sskit._numbers import check_bool
 from sskit._optional import optional
 from sskit._types import Self
 from sskit.display._common import grid_of_axes
@@ -170,6 +171,7 @@ class TransitionDisplay:
         with optional():
             import matplotlib as mpl
 
+        check_bool(colorbar, "colorbar")
         size = max(1.6 + 0.28 * len(self.rows), 3.0)
         self.ax_ = grid_of_axes((1, 1), ax, figsize=(size + 0.8, size))[0, 0]
         self.figure_ = self.ax_.figure

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods
 
-from sskit._numbers import check_k
+from sskit._numbers import check_bool, check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
@@ -364,6 +364,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             Each item is an ndarray: their scores less that of the best; only if `return_scores`.
         """
         check_k(k)
+        check_bool(return_scores, "return_scores")
         structure, decoder, _ = self._decoder(X)
         best, scores = decoder.top_k(int(k))
         labelling = structure.model.labelling

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import classification_report, make_scorer, precision_recall_fscore_support
 
 from sskit._labels import string_array
+from sskit._numbers import check_bool
 from sskit._tag_schemes import check_scheme, find_spans, parse_tags, write_tags
 from sskit._types import Average, Samples, Scheme
 from sskit.inputs.ragged_array import row_namer, split
@@ -103,6 +104,7 @@ def convert_tags(y: Samples, source: Scheme, target: Scheme, *, strict: bool = T
     """
     check_scheme(source, "source")
     check_scheme(target, "target")
+    check_bool(strict, "strict")
     flat, offsets = stack(y, "y")
     rules, hint = offsets if strict else None, ". strict=False reads such tags as spans() does"
     prefix, kind, types = parse_tags(flat, source, row_namer("y", offsets), rules, hint)
@@ -295,6 +297,7 @@ def span_report(
     weighted avg       0.50      0.50      0.50         2
     <BLANKLINE>
     """
+    check_bool(output_dict, "output_dict")
     types, true, pred = match_spans(y_true, y_pred, scheme)
     rows = {"labels": range(max(len(types), 1)), "target_names": types or ["O"]}
     options = {"digits": digits, "output_dict": output_dict, "zero_division": 0}

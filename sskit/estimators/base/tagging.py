@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import check_k
+from sskit._numbers import check_bool, check_k
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
@@ -148,6 +148,7 @@ class TaggerMixin:
             Each item is an ndarray of shape (m,); only if `return_scores`.
         """
         check_k(k)
+        check_bool(return_scores, "return_scores")
         decoder, offsets = self._decoder(X, known)
         best = decoder.top_k(int(k))
         # of an empty sequence there is one labelling, without labels

@@ -108,8 +108,9 @@ def _read_segments(items, lengths, offsets):
     for i, (item, size) in enumerate(zip(items, np.asarray(lengths).tolist(), strict=True)):
         places += [(i, j) for j in range(len(item))]
         own = [_segment(each, size, f"y[{i}][{j}]") for j, each in enumerate(item)]
-        spans.append(offsets[i] + np.array(own, dtype=np.int64).reshape(-1, 2))
-        labels.append([label for _, _, label in item])
+        places_in = [place for place, _ in own]
+        spans.append(offsets[i] + np.array(places_in, dtype=np.int64).reshape(-1, 2))
+        labels.append([label for _, label in own])
     starts, stops = np.concatenate(spans).T
     order = np.lexsort((stops, starts))
     starts, stops, places = starts[order], stops[order], [places[k] for k in order]
@@ -123,18 +124,19 @@ def _read_segments(items, lengths, offsets):
 
 
 def _segment(segment, size, label):
-    """Return the first token of a segment and the one after its last, or raise an error."""
+    """Return the first token of a segment and the one after its last, and its label."""
     try:
-        start, stop, _ = segment
+        start, stop, kind = segment
         start, stop = index(start), index(stop)
     except (TypeError, ValueError):
-        start = stop = 0
+        start = stop = 0  # which is none
+        kind = None
     if not 0 <= start < stop <= size:
         raise ValueError(
             f"{label} must be a segment (start, end, label) with 0 <= start < end <= {size}, the "
             f"number of tokens, got {segment!r:.80}"
         )
-    return start, stop
+    return (start, stop), kind
 
 
 def _packed(starts, stops, labels, offsets, outside, form):

@@ -14,6 +14,7 @@ tests/helpers/programmes.py has them in a few lines of NumPy each. The loops are
 
 import numpy as np
 
+from sskit._numbers import check_bool
 from sskit.oracles.validation import (
     check_allowed, check_chain, check_count, count_answers, padded_rows
 )
@@ -429,6 +430,8 @@ def chain_marginals(nodes, transitions, triples=None, *, return_pairs=False, ret
     array([[0.75, 0.25],
            [0.5 , 0.5 ]])
     """
+    check_bool(return_pairs, "return_pairs")
+    check_bool(return_triples, "return_triples")
     given = check_chain(nodes, transitions, triples, tables=triples is None)[:3]
     return PaddedChain(*given).marginals(return_pairs, return_triples and triples is not None)
 

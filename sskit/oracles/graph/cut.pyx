@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 
+from sskit._numbers import check_bool
 from sskit.oracles.graph.trws import TRWS
 
 from libc.math cimport fabs
@@ -526,6 +527,7 @@ def expansion(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0, start=N
     """
     if not isinstance(moves, str) or moves not in ("expansion", "swap"):
         raise ValueError(f"moves must be 'expansion' or 'swap', got {moves!r}")
+    check_bool(persistency, "persistency")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, truth, cost)
     return potentials.labelled(Expansion(persistency, moves == "swap"), start)
 

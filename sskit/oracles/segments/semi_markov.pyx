@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._numbers import as_floats
+from sskit._numbers import as_floats, check_bool
 from sskit.oracles.validation import check_allowed, check_table, count_answers, padded_rows
 
 cimport cython
@@ -290,6 +290,7 @@ def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, st
     array([[0.25, 0.75],
            [0.25, 0.  ]])
     """
+    check_bool(return_segments, "return_segments")
     cdef PackedSegments packed = PackedSegments(
         tokens, transitions, lengths, first, last, start, end, whole
     )

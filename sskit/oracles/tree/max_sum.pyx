@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._numbers import check_bool
 from sskit.oracles.validation import check_allowed, count_answers
 
 from libc.math cimport INFINITY
@@ -195,6 +196,7 @@ default=None
     >>> marginals[1]
     array([0.5, 0.5])
     """
+    check_bool(return_pairs, "return_pairs")
     cdef GraphPotentials potentials = GraphPotentials(nodes, edges, pairwise, forbids=True)
     cdef TreeOracle oracle = TreeOracle()
     cdef Py_ssize_t n_nodes = potentials.struct_.n_nodes, n_states = potentials.struct_.n_states

@@ -84,6 +84,13 @@ def test_lists_and_tags_of_all_schemes_are_the_same():
     assert [[(a, b, "ab"[k]) for a, b, k in row] for row in found] == list(same)
 
 
+def test_segments_may_be_read_only_once():
+    model = SegmentTagger(random_state=0, tol=0.5)
+    expected = clone(model).fit(X, SPANS)
+    model.fit(X, [[iter(segment) for segment in each] for each in SPANS])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
 def test_wrong_segments_are_named():
     first = [  # in place of the first sequence
         (TAGS, ["O"], r"X\[0\] has 6 rows but y\[0\] has 1"),

@@ -28,7 +28,6 @@
 from sskit._public import export_from
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.outcome import WarmStart
-from sskit.estimators.base.scaling import Columns
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel
@@ -40,6 +39,7 @@ from sskit.estimators.rankings import RankingSVM
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.structured import StructuredSVM
 from sskit.estimators.tree import TreeTagger
+from sskit.models.columns.scaling import Columns
 
 __all__ = [
     "GraphTagger",

@@ -15,16 +15,15 @@ from sskit._numbers import array, shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import SOLVERS
+from sskit.estimators.base.estimator import SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.scaling import StandardizeMixin
+from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import (
     Labels,
     RowSummary,
@@ -33,7 +32,6 @@ from sskit.estimators.reading.summary import (
     averaged,
     same,
 )
-from sskit.estimators.reading.targets import LabelSets
 from sskit.inputs.edges import check_edges
 from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (
@@ -44,6 +42,8 @@ from sskit.inputs.label_sets import (
     label_names,
     target_form,
 )
+from sskit.inputs.labels.known import check_known
+from sskit.inputs.labels.targets import LabelSets
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
@@ -104,7 +104,6 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
     weight)``.
     """
 
-    _summary_class = LabelSetSummary
     loss: Literal["hamming", "hamming_sum"] = parameter(
         StrOptions({"hamming", "hamming_sum"}), default="hamming_sum"
     )
@@ -141,7 +140,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _different(self, labels):
         """Return the set of different sets of labels."""
@@ -162,20 +161,21 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         weights, fractions = WeightSums.of(len(sets), weight), None
         if weights.largest:
             fractions = self._fractions(sets, weights.block_weights(len(sets), weight))
-        statistics = {
-            "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
-            "form": form,
-            "n_labels": sets.shape[1],
-            "label_names": tuple(classes.tolist()) if form in NAMED else None,
-            "fractions": fractions,
-        }
-        return TrainingData(
-            data=data,
-            target=LabelSets(classes=classes, sets=sets),
-            weight=weight,
-            columns=columns,
+        summary = LabelSetSummary.of_rows(
+            data,
+            weight,
+            columns,
+            labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             scale=scale,
-            statistics=statistics,
+            column_sums=self._column_sums(data, weight),
+            form=form,
+            n_labels=sets.shape[1],
+            label_names=tuple(classes.tolist()) if form in NAMED else None,
+            fractions=fractions,
+        )
+        target = LabelSets(classes=classes, sets=sets)
+        return TrainingData(
+            data=data, target=target, weight=weight, summary=summary, columns=columns
         )
 
     def _fractions(self, sets, weight):
@@ -223,7 +223,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
             "n_features_in_": summary.n_features,
             "_form": summary.form,
             **self._structure(model),
-            **checked.columns.attributes(),
+            **checked.columns,
         }
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(summary.n_labels)
@@ -607,9 +607,8 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         What it cannot do is left to block-coordinate steps.
         """
         chosen = super()._solver_for(problem, solver)
-        asked = self.bounds, self.prior, self._rescaling()
-        plain = chosen is solver and all(value is None for value in asked)
-        auto = plain and self._asks_for_no_solver()
+        plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
+        auto = plain and chosen is solver and self._asks_for_no_solver()
         if auto and problem.structure.digest()["the planes"] == "relaxed":
             return SOLVERS["gdmm"]()
         return chosen

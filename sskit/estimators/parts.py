@@ -14,8 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
 from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.convex_concave import Completion
-from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_numbers,
@@ -47,6 +46,7 @@ from sskit.models.parts.data import (
 )
 from sskit.models.parts.log_odds import TrueScores, as_log_odds
 from sskit.models.parts.model import PoseModel
+from sskit.solvers.convex_concave import Completion
 
 # Regularisation strength where the user names none, times the number of samples.
 LAMS = {"log_odds": 10.0, "raw": 1.0}
@@ -304,7 +304,6 @@ class PartsModel(FittedParts, StructuredEstimator):
     True
     """
 
-    _summary_class = PoseSummary
     _weighs_by_label = False
     _rule_of_lam = "10 / n, or 1 / n of raw scores"
     _type_of_estimator = "pose_estimator"
@@ -353,7 +352,7 @@ class PartsModel(FittedParts, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
@@ -377,7 +376,7 @@ class PartsModel(FittedParts, StructuredEstimator):
             data=maps,
             target=places,
             weight=weight,
-            statistics=statistics,
+            summary=PoseSummary.of(maps, weight, **statistics),
             parents=parents,
             sizes=pose_scales(places, torso),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +11,10 @@ from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit._types import ArrayLike, RegressorMixin, Self
 from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator
+from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.scaling import StandardizeMixin
-from sskit.estimators.base.scaling_in_groups import WithinColumns, variance_within
+from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reading.columns import read_rows
@@ -23,6 +22,7 @@ from sskit.estimators.reading.summary import RowSummary, TrainingData
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.columns.in_groups import WithinColumns, variance_within
 from sskit.models.rankings.model import RankingModel
 from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.solvers import CuttingPlane
@@ -200,7 +200,6 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
     _needs_intercept = False
     _measure = "squared differences of rows within groups"
     _rule_of_lam = "R^2 / (10 n), of differences within groups"
-    _summary_class = RowSetSummary
 
     @with_callbacks
     def fit(
@@ -238,7 +237,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
             If a parameter or the data are wrong, or no group with a weight has two rows of
             different grades; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
+        return replace_fitted(self, self._fit(X, y, sample_weight, groups=groups))
 
     def _read_data(self, X, y, sample_weight, part=False, groups=None):
         """Return training data, checked."""
@@ -260,27 +259,26 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         # all that the loss depends on is differences of rows of a group
         variance = variance_within(data, rows.offsets, paired)
         scale = scale.of_norm(float(variance.sum()))
-        statistics = {"labels": None, "n_counted": float(counts.sum()), "variance": variance}
+        of_rows = None if weight is None else np.repeat(weight, np.diff(rows.offsets))
+        sums = self._column_sums(data, of_rows)
+        summary = RowSetSummary.of_rows(
+            RaggedArray(data, rows.offsets),
+            weight,
+            columns,
+            labels=None,
+            scale=scale,
+            column_sums=None if sums is None else WithinColumns(sums, variance),
+            n_counted=float(counts.sum()),
+            variance=variance,
+        )
         return TrainingData(
             data=RaggedArray(data, rows.offsets),
             target=grades,
             weight=weight,
+            summary=summary,
             columns=columns,
-            scale=scale,
-            statistics=statistics,
+            compared=[np.sqrt(variance)[None]],
         )
-
-    def _summarize(self, checked):
-        """Return the summary of checked data, with what columns are scaled by within groups."""
-        summary = super()._summarize(checked)
-        if summary.column_sums is None:
-            return summary
-        sums = WithinColumns(summary.column_sums, summary.variance)
-        return replace(summary, column_sums=sums)
-
-    def _compared(self, checked):
-        """Return what columns are compared by: a row of their deviations within groups."""
-        return [np.sqrt(checked.statistics["variance"])[None]]
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -288,7 +286,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         model = RankingModel(summary.n_features)
         block_weight = summary.weights.block_weights(len(data), checked.weight)
         problem = model.bind(data.values, data.offsets, checked.target, block_weight)
-        shared = {"n_features_in_": summary.n_features} | checked.columns.attributes()
+        shared = {"n_features_in_": summary.n_features} | checked.columns
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
         return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))

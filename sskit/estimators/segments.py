@@ -19,6 +19,7 @@ from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, wr
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -364,7 +365,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     True
     """
 
-    _summary_class = SegmentSummary
     _type_of_estimator = "segment_tagger"
     max_length: int | Dictionary | None = parameter(AT_LEAST_ONE, dict, None, default=None)
     scheme: Scheme = parameter(StrOptions(set(SCHEMES)), default="bio")
@@ -405,7 +405,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
@@ -417,21 +417,20 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
-        statistics = {
-            "labels": Labels.of(target.classes, target.codes >> 1, counted),
-            "form": target.form,
-            "n_certain": len(target.codes),
-            "max_lengths": lengths_by_label(target.classes, target.codes),
-            "longest": int(stacked.lengths.max()),
-            "n_segment_features": count_features(self.segment_features, stacked),
-        }
-        return TrainingData(
-            data=stacked,
-            target=target,
-            weight=weight,
-            columns=columns,
+        summary = SegmentSummary.of_rows(
+            stacked,
+            weight,
+            columns,
+            labels=Labels.of(target.classes, target.codes >> 1, counted),
             scale=scale,
-            statistics=statistics,
+            form=target.form,
+            n_certain=len(target.codes),
+            max_lengths=lengths_by_label(target.classes, target.codes),
+            longest=int(stacked.lengths.max()),
+            n_segment_features=count_features(self.segment_features, stacked),
+        )
+        return TrainingData(
+            data=stacked, target=target, weight=weight, summary=summary, columns=columns
         )
 
     def _decide(self, summary, options, checked):
@@ -449,7 +448,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             limits=limits_of(self.max_length, self.outside, summary),
             states=resolve_states(self.n_states_per_label, labels.values, summary.n_certain),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`: segments may be as long as before."""
@@ -495,7 +494,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        shared |= checked.columns.attributes()
+        shared |= checked.columns
         completion = None
         if states.hidden:
             shared["n_states_"] = states.counts

@@ -30,9 +30,9 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.labels import read_labels
-from sskit.estimators.reading.summary import TrainingData, matrices
-from sskit.inputs.ragged_array import RaggedArray
+from sskit.estimators.reading.summary import Labels, TrainingData, matrices
+from sskit.inputs.labels.partial import check_partial_labels
+from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
@@ -119,31 +119,40 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             keep = data.lengths > 0
             data = RaggedArray(data.values, np.unique(data.offsets))
             weight = check_sample_weight(None if weight is None else weight[keep], len(data), part)
-        # refuses features that are too large, whatever lam
-        scale, statistics = self._statistics(X, data, edges, weight)
+        n_certain = target.n_certain
+        statistics = {
+            "labels": Labels.of_partial(target, counted_weight(weight, data.lengths)),
+            "n_hidden": len(target.labels) - n_certain,
+            "n_certain": n_certain,
+            # refuses features that are too large, whatever lam
+            **self._statistics(X, data, edges, weight),
+        }
         return TokenData(
             data=data,
             target=target,
             weight=weight,
+            summary=self._summary_class.of_rows(data, weight, columns, **statistics),
             columns=columns,
-            scale=scale,
-            statistics=target.statistics(counted_weight(weight, data.lengths)) | statistics,
             token_weight=token_weight,
             edges=edges,
             offsets=offsets,
         )
 
-    def _decide(self, summary, options, checked, rules=(None, None, None)):
-        """Return the summary of all data with all options of the fit, rules among them."""
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; see `_agree`."""
         labels, n_tokens = summary.labels, summary.n_hidden + summary.n_certain
         asked = self.n_states_per_label, labels.values, n_tokens, self._tokens
         options = TokenOptions(
             **vars(options),
             **decided_costs(self, labels),
-            rules=rules,
+            rules=self._rules(labels, checked),
             states=resolve_states(*asked),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
+
+    def _rules(self, labels, checked):
+        """Return allowed transitions, first and last labels; None each if all are."""
+        return None, None, None
 
     def _settled(self, checked, summary):
         """Return data with labels by their numbers in all data, which the rules allow."""
@@ -156,7 +165,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         token_weight = checked.token_weight
         costs, table = training_costs(self, options, labels, data.lengths, partial, token_weight)
         shared = {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
-        shared |= checked.columns.attributes() | self._shared(summary)
+        shared |= checked.columns | self._shared(summary)
         of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
@@ -352,3 +361,46 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     def _explained(self, *args):
         """Return the rows and the attributes of what `explain` returns, given all it takes."""
         return explain(self, *args)
+
+
+def read_labels(estimator, y, lengths, part=False):
+    """Return labels for training, checked.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        With the parameter `ignore_label`.
+    y : sequence of n sequences (T_i,)
+        Labels, sets of labels, and `ignore_label`.
+    lengths : ndarray of shape (n,)
+        How many there must be.
+    part : bool, default=False
+        Whether these are a part of the data only.
+
+    Returns
+    -------
+    partial : PartialLabels
+        What is known of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `check_partial_labels`; or if nothing is known; or, where something is not, if the
+        estimator has a parameter that needs all labels.
+    """
+    partial = check_partial_labels(y, lengths, estimator.ignore_label)
+    if partial.possible is None:
+        return partial
+    if partial.ignored.all():
+        raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
+    if partial.possible.all() and not part:
+        raise ValueError("y determines nothing: every label is possible at every token")
+    t = np.flatnonzero(partial.n_possible > 1)[:1]
+    if len(t):
+        place = "y[{}][{}]".format(*locate(make_offsets(lengths), t[0]))
+        asked = {"unknown": f"{place}, which has no known label,"}
+        some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
+        if some.any():
+            asked["sets"] = "a set of labels of which one is right"
+        check_combinations(estimator, **asked)
+    return partial

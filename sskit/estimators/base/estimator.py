@@ -16,7 +16,6 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.convex_concave import Completed, solve_in_rounds
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
@@ -30,20 +29,20 @@ from sskit.estimators.base.outcome import (
     warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.scaling import (
+from sskit.estimators.base.standardize import warn_of_column
+from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
+from sskit.estimators.combinations import check_combinations, is_likelihood
+from sskit.estimators.explanation.weights import weights_frame
+from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
+from sskit.inputs.token_vectorizer import TokenVectorizer
+from sskit.inputs.weights import labels_with_costs
+from sskit.models.columns.scaling import (
     MUCH_LEFT,
     NEARLY_ALL,
     Columns,
     heavy_column,
     ranks,
-    warn_of_column,
 )
-from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
-from sskit.estimators.combinations import check_combinations, is_likelihood
-from sskit.estimators.explanation.weights import weights_frame
-from sskit.estimators.reading.summary import RowSummary, matrices, merge_summaries, with_matrices
-from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.inputs.weights import labels_with_costs
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import (
@@ -59,6 +58,7 @@ from sskit.solvers import (
 from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.convex_concave import Completed, solve_in_rounds
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -119,14 +119,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     A subclass has these parameters and its own, and implements three
     steps from training data to the problem. ``_read_data(X, y, sample_weight, part=False)`` checks
-    data and returns them in the form that the next steps take; if they are a part of the data
-    only, what all parts together must have is left to `_agree`. ``_summarize(checked)`` returns the
-    `Summary` of checked data: what depends on all data. ``_bind(checked, summary)``
-    returns the `TrainingTask` of checked data, given the summary of all. `_make_task` is the three
-    of them for data in one piece. Data in parts are validated and summarised where they lie, the
-    summaries are merged once by `_agree`, and each part is bound where it lies.
+    data and returns them as `TrainingData`, with a `Summary` of what depends on all data; if they
+    are a part of the data only, what all parts together must have is left to `_agree`.
+    ``_decide(summary, options, checked)`` returns the summary of all data with all options of the
+    fit. ``_bind(checked, summary)`` returns the `TrainingTask` of checked data, given the summary
+    of all. `_make_task` is the three of them for data in one piece. Data in parts are read where
+    they lie, the summaries are merged once by `_agree`, and each part is bound where it lies.
 
-    Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the estimator
+    Its fit stores what `_fit` returns with `replace_fitted`: until then nothing of the estimator
     changes.
     """
 
@@ -165,7 +165,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
         def score(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> float: ...
 
-    _summary_class = RowSummary
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
@@ -191,7 +190,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _options(self):
         """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
-        rescaling = self._rescaling()
+        rescaling = self.rescaling
+        if isinstance(rescaling, str):
+            rescaling = RESCALINGS[rescaling]
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
@@ -199,24 +200,18 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         check_combinations(self, solver)
         return Options(solver=solver, rescaling=rescaling, likelihood=is_likelihood(self))
 
-    def _rescaling(self):
-        """Return the object that wraps problems of another rescaling than margin, or None."""
-        if isinstance(self.rescaling, str):
-            return RESCALINGS[self.rescaling]
-        return self.rescaling
-
     def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree([self._summarize(checked)], options, checked)
-        summary = self._with_columns(summary)
+        summary = self._agree([checked.summary], options, checked)
         if self.lam is None:
             warn_of_weights(checked.weight)
         columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
             if columns is None:
-                heavy = heavy_column(self._compared(checked), summary.feature_names)
+                compared = matrices(checked.data) if checked.compared is None else checked.compared
+                heavy = heavy_column(compared, summary.feature_names)
                 if heavy is not None and heavy.fraction > NEARLY_ALL:
                     warn_of_column(self, heavy)
                     heavy = None
@@ -226,18 +221,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         task = self._bind_scaled(checked, summary)
         # else the data as they were given would stay in memory during the fit
         return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
-
-    def _summarize(self, checked):
-        """Return the summary of checked data, or of a part of them."""
-        return self._summary_class.of(checked, **checked.statistics)
-
-    def _compared(self, checked):
-        """Return matrices by whose squares the columns of checked data are compared."""
-        return matrices(checked.data)
-
-    def _with_columns(self, summary):
-        """Return the summary of all data with how columns are scaled, by their sums."""
-        return summary
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
@@ -455,7 +438,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, task.options.solver)
         solver = solver.resolved(problem, regularizer.bounded)
-        fingerprint, start = self._last_fit(task)
+        fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
         report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
@@ -494,20 +477,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     def _last_fit(self, task):
         """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
-        if not self.warm_start:
-            return None, None
         fingerprint = task.fingerprint()
         last = vars(self).get("_warm_start")
         if last is None:
             return fingerprint, None
         last.check(fingerprint)
         return fingerprint, last.point_for(task.columns)
-
-    def _set_fitted(self, fitted):
-        """Replace all fitted attributes, and where the last fit ended, by new ones; return self."""
-        vars(self).pop("_warm_start", None)
-        replace_fitted(self, fitted)
-        return self
 
     @available_if(lambda self: self._weighs_by_label)
     def weights_frame(
@@ -573,16 +548,23 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
 
 def replace_fitted(estimator, fitted):
-    """Replace all fitted attributes of an estimator by new ones, ready for the first request."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
+    """Replace all fitted attributes, and where the last fit ended, by new ones.
+
+    Returns
+    -------
+    estimator : StructuredEstimator or MetaEstimator
+        The same, ready for the first request.
+    """
+    for name in [name for name in vars(estimator) if name.endswith("_") or name == "_warm_start"]:
         delattr(estimator, name)
     vars(estimator).update(fitted)
     estimator._make_ready()
+    return estimator
 
 
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    # predictions need some, often
-    values = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
+    # predictions need some, often
+    values = {name: getattr(estimator, name) for name in names or sorted(constraints)}
     validate_parameter_constraints(constraints, values, type(estimator).__name__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sskit.estimators.base.scaling import Columns
+    from sskit.models.columns.scaling import Columns
     from sskit.models.slack.model import SlackRescaling
     from sskit.solvers.common.solver import Solver
 

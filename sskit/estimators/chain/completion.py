@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.hidden import Hidden
-from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 

@@ -14,6 +14,7 @@ from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
 from sskit._warnings import warn
 from sskit.estimators.base.costs import decided_costs
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
@@ -372,7 +373,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight, token_weight=token_weight))
 
     def _read(self, X, fitted=False):
         """Return checked sequences, and the features of their edges."""
@@ -384,11 +385,10 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             check_combinations(self, edges="features of edges")
         return stacked, edges
 
-    def _decide(self, summary, options, checked):
-        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
+    def _rules(self, labels, checked):
+        """Return allowed transitions, first and last labels; None each if all are."""
         place = checked and checked.target.place_in(checked.offsets)
-        rules = resolve_transitions(self.allowed_transitions, summary.labels.values, place)
-        return super()._decide(summary, options, checked, rules)
+        return resolve_transitions(self.allowed_transitions, labels.values, place)
 
     def _settled(self, checked, summary):
         """Return data with labels that the rules allow, as `on_violation` says.
@@ -412,8 +412,12 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             Naming the first token whose label is not allowed.
         """
-        checked, summary = super()._settled(checked, summary)
-        target, offsets, rules = checked.target, checked.offsets, summary.options.rules
+        target, offsets, rules = (
+            summary.labels.complete(checked.target),
+            checked.offsets,
+            summary.options.rules,
+        )
+        checked = replace(checked, target=target)
         classes, labels = target.classes, target.labels
         if rules[0] is None or self.on_violation == "ignore":
             return checked, summary
@@ -443,13 +447,14 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         return checked, summary
 
     def _statistics(self, X, stacked, edges, weight):
-        """Return the scale of features, and further fields of the summary."""
+        """Return further fields of the summary: the scale of features, and what edges have."""
         scale = None if is_kernel(self) else token_scale(stacked, weight)
-        names = None
-        if edges is not None:
-            scale, names = edge_scale(stacked, edges, weight, scale), edge_column_names(X)
-        return scale, {
-            "n_edge_features": None if edges is None else edges.shape[1],
+        if edges is None:
+            return {"scale": scale, "n_edge_features": None, "edge_feature_names": None}
+        names = edge_column_names(X)
+        return {
+            "scale": edge_scale(stacked, edges, weight, scale),
+            "n_edge_features": edges.shape[1],
             "edge_feature_names": None if names is None else tuple(names),
         }
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.reading.partial_labels import PartialLabels, set_mask
 from sskit.estimators.reading.summary import matrices
+from sskit.inputs.labels.partial import PartialLabels, set_mask
 from sskit.inputs.stacking import stack_rows
 from sskit.models.features import value_digests
+from sskit.solvers.convex_concave import Completion
 
 
 @dataclass(frozen=True, kw_only=True)

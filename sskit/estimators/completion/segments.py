@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.states import LabelStates, StateDecoder
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
+from sskit.solvers.convex_concave import Completion
 
 
 class SegmentStateDecoder(StateDecoder):

@@ -24,11 +24,10 @@ from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
-from sskit.estimators.reading.columns import ColumnNames
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.estimators.reading.targets import NodeLabels
 from sskit.inputs.graphs import check_graphs, kind_codes
+from sskit.inputs.labels.known import check_known
+from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import locate, object_array
@@ -103,7 +102,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     `inference`.
     """
 
-    _summary_class = GraphSummary
     _type_of_estimator = "graph_labeller"
     _rule_of_lam = "4 R^2 / n, times the mean number of nodes if the loss is a fraction"
     _with_kinds = False  # may nodes have kinds?
@@ -137,22 +135,20 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             names = values.tolist(), classes.tolist()
             pairs = frozenset((names[0][a], names[1][b]) for a, b in occurring)
             kinds = Labels.of(values, codes)
-        statistics = {
-            "labels": Labels(classes, of_class),
-            "n_edge_features": graphs.n_edge_features,
-            "labels_of": "nodes" if masks is None else "pixels",
-            "n_labelled": n_labelled,
-            "kinds": kinds,
-            "kind_labels": pairs,
-        }
-        return TrainingData(
-            data=graphs,
-            target=NodeLabels(classes=classes, codes=labels, labelled=labelled),
-            weight=weight,
-            columns=ColumnNames(),
+        summary = GraphSummary.of_rows(
+            graphs,
+            weight,
+            {},
+            labels=Labels(classes, of_class),
             scale=scale,
-            statistics=statistics,
+            n_edge_features=graphs.n_edge_features,
+            labels_of="nodes" if masks is None else "pixels",
+            n_labelled=n_labelled,
+            kinds=kinds,
+            kind_labels=pairs,
         )
+        target = NodeLabels(classes=classes, codes=labels, labelled=labelled)
+        return TrainingData(data=graphs, target=target, weight=weight, summary=summary, columns={})
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
@@ -167,7 +163,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             model=self._make_model(states, *sizes),
             table=None if callable(self.loss) else cost_table(self.loss, classes),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""

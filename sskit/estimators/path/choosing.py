@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import _safe_split
 
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
-from sskit.estimators.base.convex_concave import solve_in_rounds
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
@@ -20,6 +19,7 @@ from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
+from sskit.solvers.convex_concave import solve_in_rounds
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)

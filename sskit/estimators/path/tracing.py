@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit._warnings import warn
 from sskit.core.stop import Stop
-from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
@@ -139,5 +139,5 @@ def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):
         Fitted.
     """
     model = clone(estimator).set_params(lam=lam)
-    model._set_fitted(to_attributes(np.array(w)) | {"lam_": lam, "solver_": solver} | certificate)
-    return model
+    fitted = to_attributes(np.array(w)) | {"lam_": lam, "solver_": solver} | certificate
+    return replace_fitted(model, fitted)

@@ -95,9 +95,6 @@ class ChainModel:
         edges = None if edges is None else edge_rows(edges)
         map = chain_map(rows, offsets, self.n_states, self.rules, edges, self.order)
         map.prepare()
-        return self._problem(map, labels, cost, block_weight, **known)
-
-    def _problem(self, map, labels, cost, block_weight, **known):
         loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known)
         return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
@@ -180,7 +177,8 @@ class KernelChainModel(ChainModel):
         space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
         prepare_kernels(kernels, map, runs_within(self.kernel, X, offsets))
-        return self._problem(map, labels, cost, block_weight, **known)
+        loss = NodeLoss(labels, cost, self.n_states, **known)
+        return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
     def scale(self, stacked, weight):
         """Return the `FeatureScale` of tokens in the kernel space."""

@@ -106,7 +106,8 @@ class Fit:
             self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
         numbers = self.history.numbers(UNKNOWN if known is None else known)
-        numbers |= zip(self.run.columns, self.run.row(), strict=True)
+        if self.run.columns:
+            numbers |= zip(self.run.columns, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
         self.history.rows.append(counts | {"time": self.progress.seconds} | numbers)
         self.progress.exact_pass(self.n_iter, numbers, self.unit)

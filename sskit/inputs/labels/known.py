@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from sskit._labels import is_ignored, plain, shortened, shown
-from sskit.estimators.reading.partial_labels import spread
+from sskit.inputs.labels.partial import spread
 from sskit.inputs.ragged import items_of, sets_among, stack_entries
 from sskit.inputs.ragged_array import make_offsets
 

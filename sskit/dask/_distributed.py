@@ -240,7 +240,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
-            report_choices(model, task, plan.solver, plan.lam)
+            if model.verbose:
+                report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             hidden = getattr(summary, "n_hidden", 0)
             if hidden:

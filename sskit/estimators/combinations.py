@@ -185,7 +185,7 @@ def refusal(estimator, solver=None, **asked):
         A sentence that names both.
     """
     solver = estimator._make_solver() if solver is None else solver
-    asked = asked_by(estimator, solver) | asked | estimator._asks()
+    asked = asked_by(estimator, solver) | asked | estimator._asks
     for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
             words = [asked.get(name) for name in pair]

@@ -311,6 +311,7 @@ class StructSVMClassifier(
     n_init: int = parameter(AT_LEAST_ONE, default=1)
 
     _n_asked = 1000
+    _asks = {"class weights": None}  # they are those of rows, which a likelihood takes
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -372,10 +373,6 @@ class StructSVMClassifier(
             ),
             columns=columns,
         )
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`: class weights are those of rows."""
-        return {"class weights": None}
 
     def _different(self, labels):
         """Return the set of different classes."""

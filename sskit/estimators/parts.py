@@ -24,7 +24,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.task import TrainingTask
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.reading.summary import Summary, TrainingData, averaged
+from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
     check_part_names,
@@ -376,7 +376,9 @@ class PartsModel(FittedParts, StructuredEstimator):
             data=maps,
             target=places,
             weight=weight,
-            summary=PoseSummary.of(maps, weight, **statistics),
+            summary=PoseSummary(
+                n_samples=len(maps), weights=WeightSums.of(len(maps), weight), **statistics
+            ),
             parents=parents,
             sizes=pose_scales(places, torso),
         )

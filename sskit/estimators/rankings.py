@@ -200,6 +200,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
     _needs_intercept = False
     _measure = "squared differences of rows within groups"
     _rule_of_lam = "R^2 / (10 n), of differences within groups"
+    _asks = {"groups": "a loss of sets of rows"}
 
     @with_callbacks
     def fit(
@@ -298,10 +299,6 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         """
         few = problem.n_blocks <= FEW_PAIRS
         return CuttingPlane() if few and self._asks_for_no_solver() else solver
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`."""
-        return {"groups": "a loss of sets of rows"}
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of rows: the higher, the further up.

@@ -113,8 +113,9 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         target, offsets = read_labels(self, y, data.lengths, part), data.offsets
         weight = check_sample_weight(sample_weight, len(data), part=part)
         if token_weight is not None:
-            check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
-        token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
+            noun = self._tokens[:-1]
+            check_combinations(self, **{"token weights": f"{noun}_weight"})
+            token_weight = check_token_weight(token_weight, data.lengths, noun)
         if not data.lengths.all():  # sequences without tokens are nothing
             keep = data.lengths > 0
             data = RaggedArray(data.values, np.unique(data.offsets))

@@ -203,14 +203,16 @@ class TokenVectorizer(
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
         self.feature_names_, self._columns = names, TokenColumns(names, self.separator)
-        return None if kind is None else _ragged(rows, sentences, kind)
+        if kind is None:
+            return None
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _transform(self, X, kind):
         """Return the rows of tokens as a RaggedArray of a kind."""
         columns = self._known_columns()
         sentences = as_sentences(X, allow_empty=True)
         rows = read_rows(columns, sentences, np.dtype(self.dtype).type, DEEPEST)
-        return _ragged(rows, sentences, kind)
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _make_ready(self):
         """Make the columns by name."""
@@ -231,8 +233,3 @@ class TokenVectorizer(
 
 
 TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
-
-
-def _ragged(rows, sentences, kind):
-    """Return the rows of all sentences as those of each."""
-    return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)

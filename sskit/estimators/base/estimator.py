@@ -105,6 +105,8 @@ FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
+# Arguments of solvers beside the problem.
+SOLVING = "tol", "max_iter", "n_jobs", "random_state", "verbose"
 SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
@@ -170,6 +172,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
     _rule_of_lam = "R^2 / (4 n)"  # the default, which a verbose fit names
     _cure = "A smaller lam may help, or columns of X of about the same size."
+    _asks = {}  # what it requires besides `ASKED`, as `refusal` takes it
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
     def __sklearn_clone__(self):
@@ -198,14 +201,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         check_entries_by_label(self)
         solver = self._make_solver()
         check_combinations(self, solver)
-        return Options(solver=solver, rescaling=rescaling, likelihood=is_likelihood(self))
+        solving = {name: getattr(self, name) for name in SOLVING}
+        likelihood = is_likelihood(self)
+        return Options(solver=solver, rescaling=rescaling, likelihood=likelihood, solving=solving)
 
     def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree([checked.summary], options, checked)
-        if self.lam is None:
+        summary = self._agree(None, options, checked)
+        if self.lam is None and checked.weight is not None:
             warn_of_weights(checked.weight)
         columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
@@ -252,7 +257,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         Parameters
         ----------
         summaries : list of Summary or None
-            In the order of the parts; None for a part that has no samples.
+            In the order of the parts; None for a part that has no samples. Those of data in one
+            piece are not read.
         options : Options
             What the parameters alone decide.
         checked : TrainingData, default=None
@@ -269,7 +275,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Naming the first part that differs where all must be the same, or if all parts
             together lack what training data must have.
         """
-        summary = merge_summaries(summaries)
+        summary = merge_summaries(summaries) if checked is None else checked.summary
         summary.check()
         summary = self._decide(summary, options, checked)
         self._warn_of_labels(summary)
@@ -305,16 +311,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         labels = getattr(summary, "labels", None)
         if labels is None:
             return
-        optional = (plain(getattr(self, "outside", None)),)
         for name in BY_LABEL:
             by_label = getattr(self, name, None)
             if isinstance(by_label, dict):
+                optional = (plain(getattr(self, "outside", None)),)
                 by_label = labels_with_costs(by_label) if name == "loss" else by_label
                 warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
-        return {}
 
     def _make_solver(self):
         """Return the solver object of the parameters."""
@@ -400,7 +402,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         task = self._make_task(X, y, sample_weight, **further)
         lam = resolved_lam(self, task.default_lam)
-        make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
+        prior = None if self.prior is None else flat_prior(self, task)
+        make_regularizer = partial(self._make_regularizer, task, lam, prior)
         fitted = self._solve(task, make_regularizer, X, y, sample_weight)
         return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
 
@@ -439,11 +442,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         solver = self._solver_for(problem, task.options.solver)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
-        report_choices(self, task, solver, regularizer.lam)
+        if self.verbose:
+            report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = self._limits() | {"on_pass": reporter.on_pass, "stop": stop, "start": start}
+            limits = task.options.solving | {
+                "on_pass": reporter.on_pass,
+                "stop": stop,
+                "start": start,
+            }
             if task.completion is None:
                 solution, rounds = solve(solver, problem, regularizer, **limits), None
             else:
@@ -469,11 +477,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _different(self, labels):
         """Return the set of different labels among some labellings or truths."""
         return {str(label) for labelling in labels for label in labelling}
-
-    def _limits(self):
-        """Return the arguments of a solver beside the problem, by name."""
-        names = "tol", "max_iter", "n_jobs", "random_state", "verbose"
-        return {name: getattr(self, name) for name in names}
 
     def _last_fit(self, task):
         """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""

@@ -31,7 +31,7 @@ FEW_SAMPLES = 20
 
 
 def report_choices(estimator, task, solver, lam):
-    """Log or print what a fit has chosen where its parameters do not say, if it is verbose.
+    """Log or print what a fit has chosen where its parameters do not say.
 
     Parameters
     ----------
@@ -44,8 +44,6 @@ def report_choices(estimator, task, solver, lam):
     lam : float
         Regularisation strength.
     """
-    if not estimator.verbose:
-        return
     phrases, problem = [], task.problem
     if estimator.lam is None:
         phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")

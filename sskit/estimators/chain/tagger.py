@@ -25,9 +25,9 @@ from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged import check_filled
-from sskit.inputs.ragged_array import locate, row_namer
+from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
-from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
+from sskit.models.chain.model import NO_RULES, ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
@@ -379,7 +379,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         """Return checked sequences, and the features of their edges."""
         if fitted:
             return fitted_pairs(self, X)
-        stacked, edges = stack_pairs(X, allow_empty=True)
+        # rows that the vectoriser has just made are sound
+        stacked, edges = (X, None) if type(X) is SoundArray else stack_pairs(X, allow_empty=True)
         check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
         if edges is not None:
             check_combinations(self, edges="features of edges")
@@ -387,6 +388,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _rules(self, labels, checked):
         """Return allowed transitions, first and last labels; None each if all are."""
+        if self.allowed_transitions is None:
+            return NO_RULES
         place = checked and checked.target.place_in(checked.offsets)
         return resolve_transitions(self.allowed_transitions, labels.values, place)
 
@@ -462,7 +465,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         """Return the model of data with this summary."""
         states, rules = summary.options.states, ()
         n_states = len(states.labels)
-        if self.on_violation != "ignore":
+        if summary.options.rules[0] is not None and self.on_violation != "ignore":
             rules = states.lifted(summary.options.rules)
         if is_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)

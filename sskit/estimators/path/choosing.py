@@ -89,7 +89,7 @@ class FallingFits:
         estimator, task, solver = self.estimator, self._task, self._solver
         make_regularizer = partial(estimator._make_regularizer, task, lam, self._prior)
         # a stop that is not entered leaves Ctrl-C to others
-        limits = estimator._limits() | {"stop": Stop(solver.max_time)}
+        limits = task.options.solving | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
             if task.completion is not None:
                 training = task.completion, solver, task.problem, make_regularizer

@@ -62,7 +62,7 @@ def trace(path, X, y, sample_weight, further):
     bounds = None  # those of the weights minus the prior
     if regularizer.bounded:
         bounds = tuple(regularizer.offset(bound).copy() for bound in regularizer.box())
-    stop, limits = Stop(solver.max_time), estimator._limits()
+    stop, limits = Stop(solver.max_time), dict(options.solving)
     del limits["tol"], limits["max_iter"]
     fit = begin(solver, task.problem, regularizer, stop=stop, **limits)
     lam_min = END * task.default_lam if path.lam_min is None else path.lam_min

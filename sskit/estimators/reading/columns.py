@@ -116,8 +116,8 @@ def read_columns(estimator, X, part=False, trees=False):
     -------
     X : object
         The same, or rows of the tokens.
-    columns : ColumnNames
-        Of these.
+    columns : dict
+        Fitted attributes that tell what these are.
 
     Raises
     ------
@@ -133,13 +133,14 @@ def read_columns(estimator, X, part=False, trees=False):
         rows = _vectorizer(estimator)._transform(tokens, SoundArray)
         vectorizer, names = estimator.vectorizer_, estimator.feature_names_in_
         columns = {"feature_names_in_": names, "vectorizer_": vectorizer}
-        return put_back(rows, X, tokens), columns
+        return rows if tokens is X else put_back(rows, X), columns
     # the names of features are those of a fitted prior, which are aligned by them
     before = getattr(getattr(estimator, "prior", None), "vectorizer_", None)
     vectorizer = TokenVectorizer(separator=getattr(before, "separator", "="))
     rows = vectorizer._fit(tokens, SoundArray)  # made ready after the fit, which needs memory
     names = np.array(vectorizer.feature_names_, dtype=object)
-    return put_back(rows, X, tokens), {"feature_names_in_": names, "vectorizer_": vectorizer}
+    rows = rows if tokens is X else put_back(rows, X)
+    return rows, {"feature_names_in_": names, "vectorizer_": vectorizer}
 
 
 def read_rows(estimator, X, y, check=check_rows, **options):
@@ -160,8 +161,8 @@ def read_rows(estimator, X, y, check=check_rows, **options):
     -------
     X, y : object
         Checked.
-    columns : ColumnNames
-        What is known of the columns of X.
+    columns : dict
+        Fitted attributes that tell what the columns are.
     """
     probe = copy.copy(estimator)
     X, y = check(probe, X, y, **options)
@@ -207,7 +208,8 @@ def as_fitted(estimator, X, trees=False):
         return ready  # the most frequent request
     tokens = tokens_of(X, trees)
     if tokens is not None:
-        return put_back(_vectorizer(estimator)._transform(tokens, SoundArray), X, tokens)
+        rows = _vectorizer(estimator)._transform(tokens, SoundArray)
+        return rows if tokens is X else put_back(rows, X)
     names = fitted.get("feature_names_in_")
     if names is not None:
         check_columns(column_names(X), names, type(estimator).__name__)
@@ -235,10 +237,8 @@ def tokens_of(X, trees=False):
     return first if holds_objects(first) else None
 
 
-def put_back(rows, X, tokens):
-    """Return rows in the place of the tokens that `tokens_of` found in X."""
-    if tokens is X:
-        return rows
+def put_back(rows, X):
+    """Return pairs or trees X with rows in the place of the tokens of their features."""
     further = (
         item[1:] if isinstance(item, tuple) else (item.parents, getattr(item, "kinds", None))
         for item in X

@@ -135,9 +135,12 @@ class Labels(NamedTuple):
     @classmethod
     def of_partial(cls, partial, weight=None):
         """Return the labels of `PartialLabels` with their counts, or what they weigh."""
+        values, counts = partial.classes, None
         if partial.possible is None:
-            return cls.of(partial.classes, partial.labels, weight)
-        return cls(partial.classes, label_counts(partial, repeated=weight))
+            counts = np.bincount(partial.labels, weight, len(values))
+        else:
+            counts = label_counts(partial, repeated=weight)
+        return cls(values, counts)
 
     @classmethod
     def merge(cls, parts, portions, numbers):
@@ -193,11 +196,11 @@ class Labels(NamedTuple):
 
     def complete(self, partial):
         """Return what is known of the labels of a part, `PartialLabels`, among those here."""
+        if np.array_equal(partial.classes, self.values):
+            return partial
         if partial.possible is None:
             labels = self.renumber(partial.classes, partial.labels)
             return replace(partial, classes=self.values, labels=labels)
-        if np.array_equal(partial.classes, self.values):
-            return partial
         return partial.among(self.values, places_in(self.values, partial.classes))
 
 
@@ -301,12 +304,6 @@ class Summary:
     column_sums: object = None
     options: object = None
 
-    @classmethod
-    def of(cls, data, weight, **others):
-        """Return the summary of samples and their weights; `others` are the further fields."""
-        n_samples = data.shape[0] if sp.issparse(data) else len(data)
-        return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
-
     def with_columns(self, columns):
         """Return the same with `Columns` as an option, or None."""
         return replace(self, options=replace(self.options, columns=columns))
@@ -356,13 +353,19 @@ class RowSummary(Summary):
     @classmethod
     def of_rows(cls, data, weight, columns, **others):
         """Return the summary of features, given what `read_columns` does of their columns."""
+        n_samples = data.shape[0] if sp.issparse(data) else len(data)
         names = columns.get("feature_names_in_")
-        others["feature_names"] = None if names is None else tuple(names)
-        return cls.of(data, weight, n_features=matrices(data)[0].shape[1], **others)
+        return cls(
+            n_samples=n_samples,
+            weights=WeightSums.of(n_samples, weight),
+            n_features=matrices(data)[0].shape[1],
+            feature_names=None if names is None else tuple(names),
+            **others,
+        )
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
-        super().check()
+        check_total(self.weights.largest, self.weights.total)
         scales = self.scale.values() if isinstance(self.scale, ByClass) else [self.scale]
         if not all(scale is None or np.isfinite(scale.squares) for scale in scales):
             raise ValueError("the features in X are too large: their squares overflow in sum")

@@ -57,6 +57,11 @@ def make_pass(run):
     ----------
     run : BlockCoordinateRun or RunsInTurn
         Makes its visits.
+
+    Returns
+    -------
+    gap : float
+        The last known one.
     """
     schedule, stop, n_calls = run.schedule, run.stop, run.n_oracle_calls
     schedule.begin(run.increase)
@@ -67,7 +72,7 @@ def make_pass(run):
     while not stop.ends and schedule.another(run.increase, n_visits / n_blocks):
         n_visits = run.begin_pass(stored=True)
         run.visit(n_visits)
-    run.end_pass()
+    return run.end_pass()
 
 
 class RunsInTurn:
@@ -107,9 +112,8 @@ class RunsInTurn:
                 run.visit(n * (k + 1) // self.n_turns - n * k // self.n_turns)
 
     def end_pass(self):
-        """End the pass of all runs."""
-        for run in self.runs:
-            run.end_pass()
+        """End the pass of all runs; return their last known gaps, in sum."""
+        return sum([run.end_pass() for run in self.runs])
 
 
 class BlockCoordinateRun(DualRun):
@@ -203,10 +207,7 @@ class BlockCoordinateRun(DualRun):
         """Increase of the dual objective by all steps so far."""
         return (self.rounds or self.updates[0]).increase
 
-    def run_pass(self):
-        """Visit every block once, then stored planes; return the last known gap."""
-        make_pass(self)
-        return float(self.gaps.sum())
+    run_pass = make_pass
 
     def begin_pass(self, stored=False):
         """Begin a pass, or one over stored planes.
@@ -244,9 +245,10 @@ class BlockCoordinateRun(DualRun):
             self.batches.run_pass(update, sampler, n_steps, self.stored)
 
     def end_pass(self):
-        """Drop planes that were not used for long."""
+        """Drop planes that were not used for long; return the last known gap."""
         if self.keep is not None:
             tidy(self.dual, self.updates[0].clock, *self.keep)
+        return float(self.gaps.sum())
 
     def learn_gaps(self, gaps):
         """Set the gaps of all blocks, from an exact pass."""

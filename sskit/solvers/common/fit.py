@@ -138,39 +138,36 @@ class Fit:
         self.best = self.certificate
         if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
-        with self.progress.until(tol):
-            return self._make_passes(tolerance, max_iter, on_pass)
-
-    def _make_passes(self, tolerance, max_iter, on_pass):
-        """Go on until the tolerance holds or there is another reason to stop; return it."""
         first, status = self.n_iter, None
+        converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
         rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
-        while status is None:
-            self.stop.begin_pass()
-            self.certificate = None
-            self.n_iter += 1
-            self.estimate = self.run.run_pass()
-            n_iter, bound = self.n_iter - first, self.run.lower_bound
-            whole = on_pass is not None and not self.stop.ends
-            if whole and on_pass(self.n_iter, self.run.weights):
-                status = Status.CALLBACK
-            else:
-                status = asked(self.stop)
-            if status is None and n_iter >= max_iter:
-                status = Status.MAX_ITER
-            if not rule.due(n_iter, self.estimate, bound, last=status is not None):
-                self.record()
-                continue
-            self.stop.begin_certificate()
-            if self.certify() is None:
-                return Status.UNCERTIFIED
-            rule.learn(self.estimate, self.certificate)
-            self.best = lower_of(self.best, self.certificate)
-            if self.run.converged(self.certificate):
-                status = Status.CONVERGED
-            elif status is None:
-                status = asked(self.stop)
+        with self.progress.until(tol):
+            while status is None:
+                self.stop.begin_pass()
+                self.certificate = None
+                self.n_iter += 1
+                self.estimate = self.run.run_pass()
+                n_iter, bound = self.n_iter - first, self.run.lower_bound
+                whole = on_pass is not None and not self.stop.ends
+                if whole and on_pass(self.n_iter, self.run.weights):
+                    status = Status.CALLBACK
+                else:
+                    status = asked(self.stop)
+                if status is None and n_iter >= max_iter:
+                    status = Status.MAX_ITER
+                if not rule.due(n_iter, self.estimate, bound, last=status is not None):
+                    self.record()
+                    continue
+                self.stop.begin_certificate()
+                if self.certify() is None:
+                    return Status.UNCERTIFIED
+                rule.learn(self.estimate, self.certificate)
+                self.best = lower_of(self.best, self.certificate)
+                if converged(self.certificate):
+                    status = Status.CONVERGED
+                elif status is None:
+                    status = asked(self.stop)
         return status
 
     def change_lam(self, lam):

@@ -93,8 +93,8 @@ estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
   solvers/common solvers/convex_concave
-estimators/completion: estimators/base estimators/reading inputs inputs/labels models models/chain
-  solvers/convex_concave
+estimators/completion: estimators/base estimators/reading inputs inputs/chains inputs/labels models
+  models/chain solvers/convex_concave
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading models/columns
 estimators/tagging: estimators/base estimators/combinations estimators/completion
@@ -117,7 +117,7 @@ estimators/segments: estimators/base estimators/completion estimators/online est
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
   models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models/columns models/rankings
-  oracles/rankings solvers
+  solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
   solvers/convex_concave solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/reading

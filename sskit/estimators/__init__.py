@@ -26,8 +26,8 @@
 # no user; they are documented instead.
 
 from sskit._public import export_from
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.outcome import WarmStart
+from sskit.estimators.base.task import BlockAttributes
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel

@@ -11,16 +11,15 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import array, shortened
+from sskit._numbers import shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
@@ -33,16 +32,16 @@ from sskit.estimators.reading.summary import (
     same,
 )
 from sskit.inputs.edges import check_edges
-from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (
     NAMED,
     check_indicator,
     check_sets,
     check_two_classes,
+    label_costs,
     label_names,
     target_form,
 )
-from sskit.inputs.labels.known import check_known
+from sskit.inputs.labels.known import known_sets
 from sskit.inputs.labels.targets import LabelSets
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
@@ -816,36 +815,6 @@ def fitted_model(kind, n_features, n_labels, edges, *options):
     return kind(n_features, n_labels, edges, True, *options)
 
 
-def label_costs(loss, label_weight, n_labels):
-    """Return the loss of a wrong label.
-
-    Parameters
-    ----------
-    loss : {"hamming", "hamming_sum"}
-        Fraction or number of wrong labels.
-    label_weight : array-like of shape (n_labels,) or None
-        Factors by label.
-    n_labels : int
-        Number of labels L.
-
-    Returns
-    -------
-    cost : ndarray of shape (n_labels,), float64
-        Non-negative.
-
-    Raises
-    ------
-    ValueError
-        Naming the first weight that is wrong.
-    """
-    weight = np.ones(n_labels)
-    if label_weight is not None:
-        weight = array(label_weight, "label_weight", (n_labels,), low=0)
-        if not weight.any():
-            raise ValueError("label_weight is zero for all labels")
-    return weight / n_labels if loss == "hamming" else weight
-
-
 def default_lam(scale, cost):
     """Return R^2 / (10 n), with R^2 the mean squared norm of a row, for costs of one.
 
@@ -866,36 +835,3 @@ def default_lam(scale, cost):
     """
     # one after the other: their product may overflow
     return float(scale.times(LAM_FACTOR) / cost.mean() / scale.weight)
-
-
-def known_sets(known, n, n_labels):
-    """Return which labels of sets are known.
-
-    Parameters
-    ----------
-    known : sequence of n items, array or data frame of shape (n, n_labels)
-        An item is None if nothing is known of a row, or has an entry for each label: 1 or True, 0
-        or False, and None or NaN where it is not known.
-    n, n_labels : int
-        Numbers of rows and of labels.
-
-    Returns
-    -------
-    codes : ndarray of shape (n, n_labels), int8
-        1, 0, and -1 where it is not known.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the first item or entry that is wrong.
-    """
-    if is_polars(known):
-        known = known.to_numpy()
-    if hasattr(known, "iloc"):
-        known = known.astype(object).where(known.notna(), None).to_numpy()
-    known = list(known) if isinstance(known, np.ndarray) else known
-    sizes, codes = np.full(n, n_labels), np.full(n * n_labels, -1, dtype=np.int8)
-    allowed = check_known(known, sizes, np.arange(2), ignored=np.nan)
-    if allowed is not None:
-        codes[~allowed.all(axis=1)] = allowed[~allowed.all(axis=1), 1]
-    return codes.reshape(n, n_labels)

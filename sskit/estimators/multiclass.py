@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
@@ -31,7 +30,7 @@ from sskit.estimators.base.kernels import (
 )
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import (
     check_scores,
     default_lam,

@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
-from sskit.estimators.base.attributes import BlockAttributes, flat_weights
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -22,7 +21,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask, flat_weights
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
 from sskit.inputs.edges import check_parents

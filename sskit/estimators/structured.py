@@ -14,11 +14,10 @@ from sskit._numbers import check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator

@@ -11,13 +11,12 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import (

@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -20,7 +19,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.online import OnlineEstimator

@@ -126,16 +126,13 @@ def check_partial_labels(y, lengths, ignore_label=None):
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
     entries, name_of = stack_entries(y, lengths)
-    flat, owners, sets = (
-        entries,
-        np.arange(len(entries)),
-        sets_among(entries, name_of, ignore_label),
-    )
+    flat, owners = entries, np.arange(len(entries))
+    sets = sets_among(entries, name_of, ignore_label)
     if sets:
         flat, owners = spread(entries, sets)
     labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
     classes, codes = np.unique(labels[~ignored], return_inverse=True)
-    if not sets and not ignored.any():
+    if len(owners) == len(entries) and not ignored.any():
         return PartialLabels(classes=classes, labels=codes)
     possible = np.zeros((len(entries), len(classes)), dtype=bool)
     possible[owners[~ignored], codes] = True

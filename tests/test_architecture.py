@@ -131,7 +131,7 @@ preprocessing: inputs
 inspection: metrics
 display: inputs inspection metrics
 datasets: inputs
-utils: inputs
+utils: estimators/reading inputs
 testing: core inputs models/structured
 __main__: crfsuite datasets estimators metrics
 solvers:

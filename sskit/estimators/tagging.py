@@ -94,8 +94,8 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
       are apart, or None; of a fitted estimator they must be what it was fitted to;
     - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
       a kernel, and fields of the `Summary` besides;
-    - ``_model(summary, X)`` returns the model of data with features X;
-    - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
+    - ``_model(summary, X)`` returns the model of data with features X, and the fitted attributes
+      that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
       under the weights of the fit, which it checks;
@@ -164,13 +164,13 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         partial, labels, states = target.partly(summary.n_hidden), target.labels, options.states
         token_weight = checked.token_weight
         costs, table = training_costs(self, options, labels, data.lengths, partial, token_weight)
-        shared = {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
-        shared |= checked.columns | self._shared(summary)
+        (X, *_) = matrices(data)
+        model, shared = self._model(summary, X)
+        shared |= {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
+        shared |= checked.columns
         of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
-        (X, *_) = matrices(data)
-        model = self._model(summary, X)
         latent = self._latent(
             model=model,
             data=data,

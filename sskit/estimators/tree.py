@@ -307,13 +307,10 @@ class TreeTagger(FittedTrees, Tagger):
         }
 
     def _model(self, summary, X):
-        """Return the model of data with this summary."""
-        n_states, kinds = len(summary.options.states.labels), self._shared(summary)["edge_kinds_"]
-        return TreeModel(summary.n_features, n_states, kinds)
-
-    def _shared(self, summary):
-        """Return fitted attributes that are no weights."""
-        return {"edge_kinds_": None if summary.kinds is None else summary.kinds.values}
+        """Return the model of data with this summary, and fitted attributes beside its weights."""
+        kinds = None if summary.kinds is None else summary.kinds.values
+        model = TreeModel(summary.n_features, len(summary.options.states.labels), kinds)
+        return model, {"edge_kinds_": kinds}
 
     def _request(self, trees, edges, n_states, states, possible):
         """Return the request of checked trees."""

@@ -326,7 +326,7 @@ class Totals:
 
     def on_pass(self, n_iter, weights):
         """Report a pass of the present round."""
-        return self.report(self.n_iter + n_iter, weights)
+        return self.report is not None and self.report(self.n_iter + n_iter, weights)
 
     def add(self, solution, n_round):
         """Add the solution of a round, counted from one within its start."""

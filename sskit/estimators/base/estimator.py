@@ -448,7 +448,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             limits = task.options.solving | {
-                "on_pass": reporter.on_pass,
+                "on_pass": reporter.on_pass if reporter.listens else None,
                 "stop": stop,
                 "start": start,
             }

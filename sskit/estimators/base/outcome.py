@@ -310,6 +310,7 @@ class PassReporter:
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
         # Without callbacks a fit of many passes would only collect empty contexts.
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))
+        self.listens = self.active or self.watch is not None
 
     def on_pass(self, n_iter, weights):
         """Report the end of a pass; return whether a callback asks to stop.

@@ -462,25 +462,21 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         }
 
     def _model(self, summary, X):
-        """Return the model of data with this summary."""
-        states, rules = summary.options.states, ()
-        n_states = len(states.labels)
-        if summary.options.rules[0] is not None and self.on_violation != "ignore":
-            rules = states.lifted(summary.options.rules)
+        """Return the model of data with this summary, and fitted attributes beside its weights."""
+        states, rules, of_states = summary.options.states, summary.options.rules, ()
+        fitted, n_states = dict(zip(RULES, rules, strict=True)), len(states.labels)
+        if rules[0] is not None and self.on_violation != "ignore":
+            of_states = states.lifted(rules)
         if is_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)
-            return KernelChainModel(make_kernel(self, X), *sizes, *rules)
-        sizes = {"order": self.order, "n_edge_features": summary.n_edge_features}
-        return ChainModel(summary.n_features, n_states, *rules, **sizes)
-
-    def _shared(self, summary):
-        """Return fitted attributes that are no weights."""
-        shared = dict(zip(RULES, summary.options.rules, strict=True))
-        if summary.n_edge_features is not None:
-            shared["n_edge_features_in_"] = summary.n_edge_features
-        if summary.edge_feature_names is not None:
-            shared["edge_feature_names_in_"] = np.array(summary.edge_feature_names, dtype=object)
-        return shared
+            return KernelChainModel(make_kernel(self, X), *sizes, *of_states), fitted
+        n_edge_features, names = summary.n_edge_features, summary.edge_feature_names
+        if n_edge_features is not None:
+            fitted["n_edge_features_in_"] = n_edge_features
+        if names is not None:
+            fitted["edge_feature_names_in_"] = np.array(names, dtype=object)
+        sizes = {"order": self.order, "n_edge_features": n_edge_features}
+        return ChainModel(summary.n_features, n_states, *of_states, **sizes), fitted
 
     _request = fitted_request
     _terms = terms_of

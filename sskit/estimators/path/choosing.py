@@ -93,7 +93,7 @@ class FallingFits:
         with np.errstate(**QUIET):
             if task.completion is not None:
                 training = task.completion, solver, task.problem, make_regularizer
-                solution, _ = solve_in_rounds(*training, **limits, on_pass=lambda *_: False)
+                solution, _ = solve_in_rounds(*training, **limits, on_pass=None)
             else:
                 tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
                 if self._run is None or not self.goes_on:

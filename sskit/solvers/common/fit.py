@@ -12,7 +12,6 @@ from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import (
     UNKNOWN,
-    History,
     Proof,
     Solution,
     Status,
@@ -20,6 +19,33 @@ from sskit.solvers.common.solution import (
     proves,
 )
 from sskit.solvers.oracle_calls.pool import Pool
+
+# The first columns of every history, and their types.
+COUNTED = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
+
+
+def columns_of(proof, own):
+    """Return the columns of the history of a fit, and their types.
+
+    A fit has a row for each exact pass, or for all passes of a run with columns of its own. Columns
+    are n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual and gap
+    (absolute); and inexactness, the part of primal and gap that the oracle may have missed, only if
+    it bounds that: else there is nothing, or nothing is known of it.
+
+    Parameters
+    ----------
+    proof : Proof
+        What the oracle proves.
+    own : dict
+        Types of further columns, by name.
+
+    Returns
+    -------
+    columns : dict
+        Types by name.
+    """
+    known = ("primal", "dual", "gap") + ("inexactness",) * (proof is Proof.BOUND)
+    return COUNTED | dict.fromkeys(known, np.float64) | own
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +101,7 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.history = History(self.proof, self.run.columns)
+        self.columns, self.rows = columns_of(self.proof, self.run.columns), []
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -101,16 +127,20 @@ class Fit:
 
     def record(self):
         """Add an exact pass to the history, and log it; or any pass if the run has more columns."""
-        known = self.certificate
-        if known is None and not self.run.columns:
-            self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
+        known, own = self.certificate, self.run.columns
+        if known is None and not own:
+            if self.progress.verbose:
+                self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
-        numbers = self.history.numbers(UNKNOWN if known is None else known)
-        if self.run.columns:
-            numbers |= zip(self.run.columns, self.run.row(), strict=True)
+        known = UNKNOWN if known is None else known
+        names = self.columns.keys() - COUNTED.keys() - own.keys()
+        numbers = {name: getattr(known, name) for name in self.columns if name in names}
+        if own:
+            numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
-        self.history.rows.append(counts | {"time": self.progress.seconds} | numbers)
-        self.progress.exact_pass(self.n_iter, numbers, self.unit)
+        self.rows.append(counts | {"time": self.progress.seconds} | numbers)
+        if self.progress.shows:
+            self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
     def reach(self, tol, *, max_iter=1000, on_pass=None):
         """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
@@ -226,7 +256,11 @@ class Fit:
             known = replace(known, w=self.run.last_weights())
         proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
-        return Solution(**vars(known), **proved, **spent, history=self.history.as_dict(), fit=self)
+        history = {
+            name: np.array([row[name] for row in self.rows], dtype=dtype)
+            for name, dtype in self.columns.items()
+        }
+        return Solution(**vars(known), **proved, **spent, history=history, fit=self)
 
 
 def begin(

@@ -38,7 +38,7 @@ from sskit.estimators.base.weights import (
     row_scale,
     surrogate_lam,
 )
-from sskit.estimators.completion.hidden import Hidden
+from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
@@ -461,11 +461,9 @@ class StructSVMClassifier(
                     partial=states.known(labels, None),
                     cost=None,
                     block_weight=block_weight,
-                    n_jobs=self.n_jobs,
                     table=table,
                     states=states,
-                    n_init=self.n_init,
-                    random_state=self.random_state,
+                    **settings_of(self),
                 )
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)

@@ -30,6 +30,7 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
+from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
@@ -504,9 +505,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
                 codes=codes,
                 states=states,
                 whole=whole,
-                n_init=self.n_init,
-                n_jobs=self.n_jobs,
-                random_state=self.random_state,
+                **settings_of(self),
             )
         to_attributes = BlockAttributes(model.layout, shared)
         lam, rule = surrogate_lam(summary)

@@ -19,6 +19,7 @@ from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_state
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
+from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
@@ -171,25 +172,19 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
-        latent = self._latent(
-            model=model,
-            data=data,
-            partial=target if partial is None else partial,
-            cost=costs,
-            block_weight=summary.weights.block_weights(len(data), checked.weight),
-            n_jobs=self.n_jobs,
-            table=states.of_pairs(table),
-            states=states,
-            n_init=self.n_init,
-            edges=checked.edges,
-            random_state=self.random_state,
-        )
-        problem = latent.bind()
+        known = target if partial is None else partial
+        bound = {"data": data, "cost": costs, "table": states.of_pairs(table)}
+        bound["block_weight"] = summary.weights.block_weights(len(data), checked.weight)
+        if checked.edges is not None:
+            bound["edges"] = checked.edges
+        problem = model.bind(labels=known.labels, **bound)
         if partial is not None and options.likelihood:
             # the sum over all that may be right is no longer convex
             problem.accept(partial.possible)
             further["certifiable"] = False
         elif partial is not None:
+            settings = settings_of(self)
+            latent = self._latent(model=model, partial=partial, states=states, **settings, **bound)
             latent.mark_right(problem)
             further["completion"] = latent
         if summary.scale is None:

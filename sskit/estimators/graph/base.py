@@ -20,7 +20,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.completion.hidden import HiddenNodes
+from sskit.estimators.completion.hidden import HiddenNodes, settings_of
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
@@ -229,7 +229,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
         truth = states.first[labels]
         model.check_pairs(graphs, truth, labelled, classes[states.labels])
-        problem = model.bind(graphs, truth, cost, labelled, block_weight, **losses)
+        problem = model.bind(graphs, truth, cost, block_weight, labelled=labelled, **losses)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
@@ -252,11 +252,9 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
                 partial=partial,
                 cost=cost,
                 block_weight=block_weight,
-                n_jobs=self.n_jobs,
                 states=states,
-                n_init=self.n_init,
                 labelled=labelled,
-                random_state=self.random_state,
+                **settings_of(self),
             )
             shared["n_states_"] = states.counts
             completion.mark_right(problem)

@@ -62,7 +62,7 @@ oracles/parts: inputs oracles
 oracles/rankings: oracles
 oracles/segments: oracles oracles/chain
 oracles/label_sets: core inputs oracles oracles/graph
-models: core oracles/chain
+models: core inputs oracles/chain
 models/columns: models
 models/kernel: core models
 models/likelihood: core models parallel
@@ -102,7 +102,7 @@ estimators/tagging: estimators/base estimators/combinations estimators/completio
 estimators/structured: estimators/base estimators/combinations estimators/online estimators/reading
   inputs models/structured solvers/convex_concave
 estimators/multiclass: estimators/base estimators/completion estimators/online estimators/reading
-  inputs inputs/labels models/multiclass solvers/convex_concave
+  inputs inputs/labels models models/multiclass solvers/convex_concave
 estimators/chain: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
   models models/chain
@@ -115,9 +115,9 @@ estimators/parts: estimators/base estimators/reading inputs metrics models/parts
 estimators/segments: estimators/base estimators/completion estimators/online estimators/reading
   inputs inputs/chains models/chain models/segments
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
-  models/label_sets
-estimators/rankings: estimators/base estimators/reading inputs models/columns models/rankings
-  solvers
+  models models/label_sets
+estimators/rankings: estimators/base estimators/reading inputs models models/columns
+  models/rankings solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
   solvers/convex_concave solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/reading

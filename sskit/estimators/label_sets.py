@@ -20,7 +20,6 @@ from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.summary import (
@@ -47,6 +46,7 @@ from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
+from sskit.models.linear import check_scores, linear_scores, row_scale
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1

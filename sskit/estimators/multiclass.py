@@ -31,13 +31,7 @@ from sskit.estimators.base.kernels import (
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import (
-    check_scores,
-    default_lam,
-    linear_scores,
-    row_scale,
-    surrogate_lam,
-)
+from sskit.estimators.base.weights import default_lam, surrogate_lam
 from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
@@ -46,6 +40,7 @@ from sskit.estimators.reading.summary import ByClass, Labels, RowSummary, Traini
 from sskit.inputs.labels.targets import Classes
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
+from sskit.models.linear import check_scores, linear_scores, row_scale
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 from sskit.solvers.convex_concave import Completion
 

@@ -13,7 +13,6 @@ from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.summary import RowSummary, TrainingData
 from sskit.inputs.groups import check_grades, check_groups
@@ -21,6 +20,7 @@ from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.rows import check_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.columns.in_groups import WithinColumns, variance_within
+from sskit.models.linear import check_scores, linear_scores, row_scale
 from sskit.models.rankings.fractions import ordered_fractions
 from sskit.models.rankings.model import RankingModel
 from sskit.solvers import CuttingPlane

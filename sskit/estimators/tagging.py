@@ -32,7 +32,7 @@ from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, TrainingData, matrices
 from sskit.inputs.labels.partial import check_partial_labels
-from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
+from sskit.inputs.ragged_array import RaggedArray, locate
 from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
 from sskit.models.request import Decoder
 
@@ -110,7 +110,9 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, self._trees)
         data, edges = self._read(X)
-        target, offsets = read_labels(self, y, data.lengths, part), data.offsets
+        target, offsets = check_partial_labels(y, data.lengths, self.ignore_label), data.offsets
+        if target.possible is not None:
+            check_unknown(self, target, offsets, part)
         weight = check_sample_weight(sample_weight, len(data), part=part)
         if token_weight is not None:
             noun = self._tokens[:-1]
@@ -358,44 +360,34 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         return explain(self, *args)
 
 
-def read_labels(estimator, y, lengths, part=False):
-    """Return labels for training, checked.
+def check_unknown(estimator, partial, offsets, part=False):
+    """Raise ValueError for training labels that are not known, if they cannot be completed.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         With the parameter `ignore_label`.
-    y : sequence of n sequences (T_i,)
-        Labels, sets of labels, and `ignore_label`.
-    lengths : ndarray of shape (n,)
-        How many there must be.
+    partial : PartialLabels
+        Some labels of which are not known.
+    offsets : ndarray of shape (n + 1,)
+        Where samples begin.
     part : bool, default=False
         Whether these are a part of the data only.
 
-    Returns
-    -------
-    partial : PartialLabels
-        What is known of them.
-
     Raises
     ------
-    TypeError, ValueError
-        As `check_partial_labels`; or if nothing is known; or, where something is not, if the
-        estimator has a parameter that needs all labels.
+    ValueError
+        If nothing is known, or if the estimator has a parameter that needs all labels.
     """
-    partial = check_partial_labels(y, lengths, estimator.ignore_label)
-    if partial.possible is None:
-        return partial
     if partial.ignored.all():
         raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
     if partial.possible.all() and not part:
         raise ValueError("y determines nothing: every label is possible at every token")
     t = np.flatnonzero(partial.n_possible > 1)[:1]
     if len(t):
-        place = "y[{}][{}]".format(*locate(make_offsets(lengths), t[0]))
+        place = "y[{}][{}]".format(*locate(offsets, t[0]))
         asked = {"unknown": f"{place}, which has no known label,"}
         some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
         if some.any():
             asked["sets"] = "a set of labels of which one is right"
         check_combinations(estimator, **asked)
-    return partial

@@ -59,8 +59,8 @@ def row_scale(X, weight, offsets=None):
         Where sets begin; None means that rows are samples.
     """
     sqnorm, sizes = squared_norms(X), 1.0
-    check_squares(sqnorm)
     if offsets is not None:
+        check_squares(sqnorm)
         with np.errstate(over="ignore"):
             sqnorm, sizes = np.add.reduceat(sqnorm, offsets[:-1]), np.diff(offsets)
     return FeatureScale.of(sqnorm, weight, sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -28,7 +28,7 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam, surrogate_lam
@@ -56,22 +56,14 @@ def has_probabilities(estimator):
     return True
 
 
-class FittedClasses:
+class FittedClasses(FittedRounds):
     """Types of the attributes that a fitted `StructSVMClassifier` has."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
     component_labels_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: Any
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
-    kernel_: Any
     classes_: np.ndarray
     feature_scale_: np.ndarray
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
     n_samples_seen_: float
 
 

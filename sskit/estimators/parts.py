@@ -20,7 +20,7 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
-from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.task import BlockAttributes, TrainingTask, flat_weights
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
@@ -90,7 +90,7 @@ class PoseData(TrainingData):
     sizes: np.ndarray
 
 
-class FittedParts:
+class FittedParts(FittedRounds):
     """Types of the attributes that a fitted `PartsModel` has."""
 
     coef_: np.ndarray
@@ -101,9 +101,6 @@ class FittedParts:
     parents_: np.ndarray
     part_names_: np.ndarray | MaybeNone
     score_curves_: np.ndarray | MaybeNone
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
 
 
 @parameters

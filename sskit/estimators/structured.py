@@ -16,7 +16,7 @@ from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.outcome import with_callbacks
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
@@ -40,14 +40,11 @@ class StructureSummary(Summary):
     kinds: frozenset
 
 
-class FittedStructure:
+class FittedStructure(FittedRounds):
     """Types of the attributes that a fitted `StructuredSVM` has."""
 
     coef_: np.ndarray
     model_: Any
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
     n_samples_seen_: float
 
 

@@ -43,6 +43,7 @@ from sskit.models.columns.scaling import (
     heavy_column,
     ranks,
 )
+from sskit.models.kernel.functions import Kernel
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import (
@@ -541,10 +542,11 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return weights_frame(self, top, feature_names, edge_feature_names)
 
     def _make_ready(self):
-        """Make the columns by name of a vectoriser that a fit, which needs memory, has left."""
-        vectorizer = vars(self).get("vectorizer_")
-        if isinstance(vectorizer, TokenVectorizer):  # in a file that was changed it may be anything
-            vectorizer._make_ready()
+        """Make what a fit, which needs memory, leaves: columns by name, imports of a kernel."""
+        for name, kind in (("vectorizer_", TokenVectorizer), ("kernel_", Kernel)):
+            part = vars(self).get(name)
+            if isinstance(part, kind):  # in a file that was changed it may be anything
+                part._make_ready()
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""

@@ -257,6 +257,14 @@ class FittedModel:
     feature_names_in_: np.ndarray
 
 
+class FittedRounds:
+    """Types of the attributes that an estimator has once it has completed something."""
+
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+
+
 # As type checkers see scikit-learn's, which has no types.
 if TYPE_CHECKING:
 

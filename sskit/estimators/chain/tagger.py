@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
@@ -54,11 +54,6 @@ class FittedChains:
     """Types of the attributes that a fitted `SequenceTagger` has."""
 
     coef_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: Any
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
-    kernel_: Any
     transitions_: np.ndarray
     triples_: np.ndarray
     edge_coef_: np.ndarray
@@ -381,7 +376,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             return fitted_pairs(self, X)
         # rows that the vectoriser has just made are sound
         stacked, edges = (X, None) if type(X) is SoundArray else stack_pairs(X, allow_empty=True)
-        check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
+        if not stacked.offsets[-1]:
+            check_filled(stacked.offsets, "X")
         if edges is not None:
             check_combinations(self, edges="features of edges")
         return stacked, edges

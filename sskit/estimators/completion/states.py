@@ -9,6 +9,7 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
+from sskit.estimators.base.outcome import FittedRounds
 from sskit.estimators.base.tagging import state_labels, states_of_labels
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.labels.partial import PartialLabels
@@ -64,13 +65,10 @@ def states_of(counts):
     return LabelStates(counts, np.cumsum(counts) - counts, labels, bool((counts > 1).any()))
 
 
-class FittedStates:
+class FittedStates(FittedRounds):
     """Types of the attributes that a fitted `HiddenStatesMixin` has."""
 
     n_states_: np.ndarray
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
 
 
 @parameters

@@ -24,28 +24,26 @@ from sskit.solvers.oracle_calls.pool import Pool
 COUNTED = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
 
 
-def columns_of(proof, own):
-    """Return the columns of the history of a fit, and their types.
+def known_columns(proof):
+    """Return the columns of a history that are known of an exact pass.
 
-    A fit has a row for each exact pass, or for all passes of a run with columns of its own. Columns
-    are n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual and gap
-    (absolute); and inexactness, the part of primal and gap that the oracle may have missed, only if
-    it bounds that: else there is nothing, or nothing is known of it.
+    A history has a row for each exact pass, or for all passes of a run with columns of its own. It
+    has n_passes and n_oracle_calls so far, time in seconds since the start, these columns, and
+    those of the run.
 
     Parameters
     ----------
     proof : Proof
         What the oracle proves.
-    own : dict
-        Types of further columns, by name.
 
     Returns
     -------
-    columns : dict
-        Types by name.
+    names : tuple of str
+        The objectives primal and dual, and gap (absolute); and inexactness, the part of primal and
+        gap that the oracle may have missed, only if it bounds that: else there is nothing, or
+        nothing is known of it.
     """
-    known = ("primal", "dual", "gap") + ("inexactness",) * (proof is Proof.BOUND)
-    return COUNTED | dict.fromkeys(known, np.float64) | own
+    return ("primal", "dual", "gap") + ("inexactness",) * (proof is Proof.BOUND)
 
 
 @dataclass(eq=False, repr=False)
@@ -101,7 +99,8 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.columns, self.rows = columns_of(self.proof, self.run.columns), []
+        self.known, self.rows = known_columns(self.proof), []
+        self.columns = COUNTED | dict.fromkeys(self.known, np.float64) | self.run.columns
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -133,8 +132,7 @@ class Fit:
                 self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
         known = UNKNOWN if known is None else known
-        names = self.columns.keys() - COUNTED.keys() - own.keys()
-        numbers = {name: getattr(known, name) for name in self.columns if name in names}
+        numbers = {name: getattr(known, name) for name in self.known}
         if own:
             numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}

@@ -119,32 +119,31 @@ def several(number):
 def asked_by(estimator, solver):
     """Return what parameters and a solver require, by name as in the tables: its name in messages.
 
-    Values are compared as strings, for searches over arrays set NumPy's.
+    Truth values and numbers are compared as strings, for searches over arrays set NumPy's.
     """
     value, likelihood = partial(getattr, estimator), is_likelihood(estimator)
     loss, averaging = value("loss", None), getattr(solver, "averaging", None)
-    given_loss = loss is not None and (
-        not isinstance(loss, str) or loss != type(estimator).__dataclass_fields__["loss"].default
-    )
-    repairs = str(value("on_violation", None)) == "repair"
-    repairs = repairs and value("allowed_transitions") is not None
-    balances = str(value("class_weight", None)) == "balanced"
+    named_loss, class_weight = isinstance(loss, str), value("class_weight", None)
+    if named_loss:
+        default_loss = type(estimator).__dataclass_fields__["loss"].default
+    repairs = value("on_violation", None) == "repair" and estimator.allowed_transitions is not None
+    balances = isinstance(class_weight, str) and class_weight == "balanced"
     asks = {
         "kernel": str(value("kernel", "linear")) != "linear",
-        "sum of hinges": str(value("surrogate", None)) == "weston_watkins",
+        "sum of hinges": value("surrogate", None) == "weston_watkins",
         "log": likelihood,
         "hinge": not likelihood,
-        "class weights": value("class_weight", None) is not None,
-        "loss": given_loss,
+        "class weights": class_weight is not None,
+        "loss": loss is not None and not (named_loss and loss == default_loss),
         "order": str(value("order", None)) == "2",
         "beam": value("beam_size", None) is not None,
-        "slack": str(estimator.rescaling) != "margin",
+        "slack": estimator.rescaling != "margin",
         "prior": estimator.prior is not None,
         "fitted prior": hasattr(estimator.prior, "fit"),
         "bounds": estimator.bounds is not None,
         "standardize": str(value("standardize", None)) == "True",
         "balanced": balances,
-        "balanced loss": str(loss) == "balanced",
+        "balanced loss": named_loss and loss == "balanced",
         "repair": repairs,
         "balanced repair": repairs and balances,
         "states": several(value("n_states_per_label", 1)),
@@ -153,7 +152,7 @@ def asked_by(estimator, solver):
         "drawn types": value("n_types", 1) > 1 and estimator.means is None,
         "warm start": bool(estimator.warm_start),
         "fit in one piece": estimator.warm_start and "_warm_start" in vars(estimator),
-        "projection": str(value("steps", None)) == "projection",
+        "projection": value("steps", None) == "projection",
         "solver of hinges": not solver.takes_likelihood,
         "smooth solver": solver.takes_likelihood,
         "no dual point": not solver.keeps_dual_point,

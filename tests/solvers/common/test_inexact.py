@@ -15,7 +15,7 @@ from sskit_probes.unreliable import BoundingProblem, UnreliableProblem
 from sskit.core.dual import DualState
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
-from sskit.solvers.common.fit import begin
+from sskit.solvers.common.fit import begin, known_columns
 from sskit.solvers.common.solution import (
     UNKNOWN,
     Certificate,

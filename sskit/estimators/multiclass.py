@@ -374,6 +374,13 @@ class StructSVMClassifier(
             sums[label] = sums_of(data[rows], None if weight is None else weight[rows])
         return sums
 
+    @property
+    def _cure(self):
+        cure = super()._cure
+        if self.surrogate == "crammer_singer":
+            cure += " Classes that overlap are told apart by surrogate='weston_watkins'."
+        return cure
+
     def _factors(self, labels):
         """Return the weights of classes, of which those without any rows that count have 1."""
         weighed = labels.fractions > 0

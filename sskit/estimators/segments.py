@@ -48,9 +48,15 @@ from sskit.inputs.chains.segments import (
     segments_of,
     spans_of,
 )
-from sskit.inputs.ragged import split, stack_sequences
+from sskit.inputs.ragged import check_filled, split, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, make_offsets
-from sskit.inputs.weights import check_sample_weight, class_factors, cost_table, counted_weight
+from sskit.inputs.weights import (
+    check_sample_weight,
+    class_factors,
+    cost_table,
+    counted_weight,
+    without_empty,
+)
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features
 from sskit.models.segments.model import SegmentModel
@@ -100,6 +106,19 @@ class SegmentOptions(CostOptions):
 
     limits: np.ndarray
     states: LabelStates
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentData(TrainingData):
+    """Training data in segments.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n,)
+        What error messages call the sequences: their numbers among all, empty ones included.
+    """
+
+    numbers: np.ndarray
 
 
 class FittedSegments:
@@ -388,7 +407,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             Features of the tokens, dense or sparse; also a RaggedArray. float64, float32 or, if
             dense, float16 are read as they are, in a RaggedArray or an array without a copy, also
             memory-mapped; other numbers become float64. Tokens may be dicts of attributes or lists
-            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them.
+            of strings, as :class:`~sskit.preprocessing.TokenVectorizer` takes them. Sequences may
+            be empty: they are left out.
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of
@@ -411,10 +431,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)
-        stacked = stack_sequences(X)
+        stacked = stack_sequences(X, allow_empty=True)
+        check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
         form = self.scheme, self.outside, self.max_length
         target = check_segmentations(y, stacked.lengths, *form)
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
+        numbers = np.flatnonzero(stacked.lengths)
+        stacked, weight = without_empty(stacked, weight, part)
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
@@ -428,10 +451,15 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             n_certain=len(target.codes),
             max_lengths=lengths_by_label(target.classes, target.codes),
             longest=int(stacked.lengths.max()),
-            n_segment_features=count_features(self.segment_features, stacked),
+            n_segment_features=count_features(self.segment_features, stacked, numbers[0]),
         )
-        return TrainingData(
-            data=stacked, target=target, weight=weight, summary=summary, columns=columns
+        return SegmentData(
+            data=stacked,
+            numbers=numbers,
+            target=target,
+            weight=weight,
+            summary=summary,
+            columns=columns,
         )
 
     def _decide(self, summary, options, checked):
@@ -480,7 +508,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         parts = bool(self.first_last), bool(self.lengths), n_whole, states.labels
         model = SegmentModel(summary.n_features, limits[states.labels], *parts)
         if n_whole:
-            whole = whole_features(self.segment_features, stacked, int(limits.max()), n_whole)
+            segments = self.segment_features, stacked, int(limits.max())
+            whole = whole_features(*segments, n_whole, checked.numbers)
         losses = self._losses(codes, stacked.lengths, summary)
         losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
@@ -507,9 +536,10 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
                 whole=whole,
                 **settings_of(self),
             )
-        to_attributes = BlockAttributes(model.layout, shared)
+        to_attributes, total = BlockAttributes(model.layout, shared), summary.weights.total
         lam, rule = surrogate_lam(summary)
-        return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
+        further = {"completion": completion, "rule": rule, "total_weight": total}
+        return TrainingTask(problem, lam, to_attributes, **further)
 
     def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.

@@ -32,8 +32,13 @@ from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, TrainingData, matrices
 from sskit.inputs.labels.partial import check_partial_labels
-from sskit.inputs.ragged_array import RaggedArray, locate
-from sskit.inputs.weights import check_sample_weight, check_token_weight, counted_weight
+from sskit.inputs.ragged_array import locate
+from sskit.inputs.weights import (
+    check_sample_weight,
+    check_token_weight,
+    counted_weight,
+    without_empty,
+)
 from sskit.models.request import Decoder
 
 if TYPE_CHECKING:
@@ -118,10 +123,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             noun = self._tokens[:-1]
             check_combinations(self, **{"token weights": f"{noun}_weight"})
             token_weight = check_token_weight(token_weight, data.lengths, noun)
-        if not data.lengths.all():  # sequences without tokens are nothing
-            keep = data.lengths > 0
-            data = RaggedArray(data.values, np.unique(data.offsets))
-            weight = check_sample_weight(None if weight is None else weight[keep], len(data), part)
+        data, weight = without_empty(data, weight, part)
         n_certain = target.n_certain
         statistics = {
             "labels": Labels.of_partial(target, counted_weight(weight, data.lengths)),

@@ -96,6 +96,8 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     for i, (x, given, _) in enumerate(parts):
         features.append(finite_matrix(x, f"features of X[{i}]", n_features))
         n_nodes = features[-1].shape[0]
+        if not n_nodes:
+            raise ValueError(f"X[{i}] has no nodes")
         edges, mark = ready_tree(given, n_nodes)
         if edges is None:
             given = check_parents(given, f"parents of X[{i}]", n_nodes)

@@ -5,6 +5,7 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._numbers import array, as_array, as_floats
 from sskit.inputs.ragged import items_of
+from sskit.inputs.ragged_array import RaggedArray
 
 # Sums of weights have reciprocals and products with other numbers.
 SMALLEST = 1e-150
@@ -43,6 +44,37 @@ def check_sample_weight(sample_weight, n_samples, part=False):
         with np.errstate(over="ignore"):
             check_total(weight.max(initial=0.0), weight.sum())
     return weight
+
+
+def without_empty(data, weight, part=False):
+    """Return sequences that have tokens, and their weights: those without are nothing.
+
+    Parameters
+    ----------
+    data : RaggedArray
+        Sequences.
+    weight : ndarray of shape (n,) or None
+        Their weights.
+    part : bool, default=False
+        As for `check_sample_weight`.
+
+    Returns
+    -------
+    data : RaggedArray
+        Those that are not empty.
+    weight : ndarray or None
+        Of these.
+
+    Raises
+    ------
+    ValueError
+        If all their weights are zero.
+    """
+    if data.lengths.all():
+        return data, weight
+    weight = None if weight is None else weight[data.lengths > 0]
+    data = RaggedArray(data.values, np.unique(data.offsets))
+    return data, check_sample_weight(weight, len(data), part)
 
 
 def check_token_weight(token_weight, lengths, noun="token"):

@@ -448,6 +448,11 @@ def chain_graph(x):
         (lambda: TreeTagger(class_weight="balanced"), lambda x: (x, np.arange(-1, len(x) - 1))),
         (lambda: GraphTagger(loss="balanced"), chain_graph),
         (lambda: GraphTagger(), chain_graph),
+        (lambda: SequenceTagger(surrogate="log"), None),
+        (lambda: StructSVMClassifier(class_weight="balanced", surrogate="log"), "CSR"),
+        (lambda: SegmentTagger(class_weight="balanced"), None),
+        (lambda: SegmentTagger(surrogate="log"), None),
+        (lambda: MultilabelPairwise(edges="full"), "sets"),
     ],
 )
 def test_weights_are_repetitions(make, of):
@@ -455,7 +460,11 @@ def test_weights_are_repetitions(make, of):
     rng = np.random.default_rng(3)
     X, y = [rng.normal(size=(3, 4)) * [1, 9, 1, 1] for _ in range(24)], rng.integers(0, 2, (24, 3))
     weight = rng.integers(0, 4, 24)
-    if isinstance(of, str):
+    if isinstance(make(), SegmentTagger):
+        y = np.where(y, "B-x", "O")
+    if of == "sets":
+        X = np.array([x[0] for x in X])
+    elif isinstance(of, str):
         X, y = np.concatenate(X), y.ravel()
         weight = np.repeat(weight, 3)
         X = sp.csr_array(X * (np.abs(X) > 1.5)) if of == "CSR" else X

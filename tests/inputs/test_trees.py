@@ -99,7 +99,8 @@ def test_bad_trees():
         ([(X, [0, -1, 1, 1])], ValueError, r"parents of X\[0\] has a cycle: node 0"),
         ([(X, [4, -1, 1, 1])], ValueError, r"parents of X\[0\]\[0\] is 4"),
         ([(X, [-2, -1, 1, 1])], ValueError, r"parents of X\[0\]\[0\] is -2"),
-        ([(X[:0], [])], ValueError, r"parents of X\[0\] must be integers"),
+        ([(X[:0], [])], ValueError, r"^X\[0\] has no nodes"),
+        ([(X, PARENTS), (X[:0], np.zeros(0, dtype=int))], ValueError, r"^X\[1\] has no nodes"),
         ([(X, PARENTS), (X[:, :1], PARENTS)], ValueError, r"X\[1\] has 1 features but X\[0\]"),
         ([(X * np.nan, PARENTS)], ValueError, r"features of X\[0\] contains NaN"),
     ]:

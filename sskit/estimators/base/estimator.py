@@ -29,7 +29,7 @@ from sskit.estimators.base.outcome import (
     warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.standardize import warn_of_column
+from sskit.estimators.base.standardize import warn_of_columns
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
 from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.explanation.weights import weights_frame
@@ -38,9 +38,8 @@ from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.weights import labels_with_costs
 from sskit.models.columns.scaling import (
     MUCH_LEFT,
-    NEARLY_ALL,
     Columns,
-    heavy_column,
+    heavy_columns,
     ranks,
 )
 from sskit.models.kernel.functions import Kernel
@@ -217,9 +216,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
             if columns is None:
                 compared = matrices(checked.data) if checked.compared is None else checked.compared
-                heavy = heavy_column(compared, summary.feature_names)
-                if heavy is not None and heavy.fraction > NEARLY_ALL:
-                    warn_of_column(self, heavy)
+                heavy = heavy_columns(compared, summary.feature_names)
+                if heavy is not None and heavy.certain:
+                    warn_of_columns(self, heavy)
                     heavy = None
             rank = ranks(matrices(checked.data))
             if rank is not None:
@@ -458,21 +457,25 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             else:
                 training = task.completion, solver, problem, make_regularizer
                 solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
-            fitted = fitted_attributes(solution, solver, task, regularizer.lam, rounds)
+            start = {}
             if self.warm_start:
                 point = solution.fit.save()
                 if rounds is not None:
                     point = Completed(point, rounds.truth, solution.w)
                 columns = None if task.columns is None else task.columns.alone()
-                fitted["_warm_start"] = WarmStart(fingerprint, point, columns)
+                start["_warm_start"] = WarmStart(fingerprint, point, columns)
+            lam, plain = regularizer.lam, regularizer.prior is None and task.completion is None
+            # the vectors of the run may be most of the memory
+            solution, regularizer = replace(solution, fit=None), None
+            further = {"rounds": rounds, "overwrite": not self.warm_start}
+            fitted = fitted_attributes(solution, solver, task, lam, **further) | start
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
-        finished = solution.status is Status.CONVERGED
-        if finished and regularizer.prior is None and task.completion is None:
+        if solution.status is Status.CONVERGED and plain:
             warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
-                warn_of_column(self, task.heavy, left)
+                warn_of_columns(self, task.heavy, left)
         return fitted
 
     def _different(self, labels):

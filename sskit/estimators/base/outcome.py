@@ -82,7 +82,7 @@ def scaling(columns):
     return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
-def fitted_attributes(solution, solver, task, lam, rounds=None):
+def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False):
     """Return the fitted attributes of an estimator.
 
     Parameters
@@ -97,6 +97,8 @@ def fitted_attributes(solution, solver, task, lam, rounds=None):
         Regularisation strength.
     rounds : Descent, default=None
         In which labels were completed, if there were such.
+    overwrite : bool, default=False
+        Whether the weights of the solution may be overwritten.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def fitted_attributes(solution, solver, task, lam, rounds=None):
         objectives = objectives[:1] if np.isinf(solution.primal) else []
     check_overflow(solution.w, objectives)
     return {
-        **task.attributes(solution.w),
+        **task.attributes(solution.w, overwrite),
         **({} if rounds is None else rounds.attributes()),
         "lam_": lam,
         "solver_": solver,

@@ -13,27 +13,31 @@ from sskit._warnings import warn
 from sskit.models.columns.scaling import ColumnSums
 
 
-def warn_of_column(estimator, heavy, left=None):
-    """Warn of a column that has so much of the squared norm that the others have little effect.
+def warn_of_columns(estimator, heavy, left=None):
+    """Warn of columns that have so much of the squared norm that the others have little effect.
 
     Parameters
     ----------
     estimator : StructuredEstimator
         Which is told how to scale them.
-    heavy : HeavyColumn
-        The column.
+    heavy : HeavyColumns
+        The columns.
     left : float, default=None
         The objective after the fit over that of w = 0; None before a fit.
     """
     scaled = "of tokens by TokenTransformer(StandardScaler())"
     if hasattr(estimator, "standardize"):
         scaled = "by standardize=True"
+    *others, last = heavy.names
+    columns, have, these = f"column {last}", "has", "this one"
+    if others:
+        columns, have, these = f"columns {', '.join(others)} and {last}", "have", "these"
     useless = "makes the others almost useless"
     if left is not None:
         useless = f"may make the others useless: {left:.2g} of the objective of w = 0 is left"
     warn(
-        f"column {heavy.name} of X has {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
-        f"so that the regularisation {useless}; scale the columns, {scaled}, or leave this one out",
+        f"{columns} of X {have} {100 * heavy.fraction:.4g} % of the {estimator._measure}, "
+        f"so that the regularisation {useless}; scale the columns, {scaled}, or leave {these} out",
     )
 
 

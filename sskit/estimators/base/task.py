@@ -95,8 +95,8 @@ class TrainingTask(NamedTuple):
         What parameters left to the fit, and why, beside lam, columns and solver.
     rule : str
         How the default lam is made, if not by the rule of the class.
-    heavy : HeavyColumn
-        The column of features that leaves the others little effect, if there is one.
+    heavy : HeavyColumns
+        The few columns of features that leave the others little effect, if there are such.
     total_weight : float or None
         The sum of the weights of samples where some samples are left out.
     """
@@ -129,20 +129,24 @@ class TrainingTask(NamedTuple):
         """How the columns of the features were scaled; None if they were not."""
         return None if self.options is None else self.options.columns
 
-    def to_user(self, w):
+    def to_user(self, w, overwrite=False):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
         if self.columns is None:
             return w
-        w = self.columns.to_user(self.layout, w)
-        return w if self.box is None else np.clip(w, *self.box)
+        w = self.columns.to_user(self.layout, w, overwrite)
+        return w if self.box is None else np.clip(w, *self.box, out=w)
 
     def from_user(self, w):
         """Return flat weights of scaled features, a copy; the inverse of `to_user`."""
         return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
 
-    def attributes(self, w):
-        """Return the fitted attributes by name, of a copy of flat weights of the problem."""
-        return self.to_attributes(np.array(w) if self.columns is None else self.to_user(w))
+    def attributes(self, w, overwrite=False):
+        """Return the fitted attributes by name, of a copy of flat weights of the problem.
+
+        Where these may be overwritten, the attributes are parts of them.
+        """
+        w = w if overwrite or self.columns is not None else np.array(w)
+        return self.to_attributes(self.to_user(w, overwrite))
 
     def fingerprint(self):
         """Return the fingerprint of the training data, which does not depend on scaled columns."""

@@ -62,7 +62,9 @@ def beyond(terms, t, best, other):
 
     Terms with token t do not count: without it the branches are apart.
     """
-    n = len(best)
+    n, changed_at = len(best), np.flatnonzero(best != other)
+    if (changed_at == t).all():
+        return [0.0] * n
     edges = np.concatenate([some.nodes for some in terms if some.nodes.shape[1] == 2])
     edges = edges[(edges != t).all(axis=1)]
     graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n))

@@ -12,10 +12,12 @@ import scipy.sparse as sp
 
 from sskit.models.features import float64_blocks, is_mapped
 
-# A column with more than the first fraction of the squared norm of all leaves the others without
-# effect; with more than the second it may, which the objective tells: if more of it than the third
+# One column with more than the first fraction of the squared norm of all leaves the others without
+# effect; few with more than the second may, which the objective tells: if more of it than the third
 # fraction is left after the fit.
 NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.975, 0.5
+# Few are at most so many, at most half of all, and each has so many times the square of any other.
+FEW, MUCH_MORE = 3, 10.0
 ENTRIES_AT_ONCE = 1 << 18
 # A sparse column of which this fraction of the entries is stored is dense in fact.
 DENSE = 0.5
@@ -24,7 +26,8 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
-COLUMNS_AT_ONCE = 1 << 12
+# As many weights as a line of cache holds.
+ROWS_AT_ONCE = 8
 # Fewer columns have weights that stay in the cache of a processor in any order.
 MANY_COLUMNS = 4096
 # A bound on the intercept does not bind if it is so many times larger than the means of the
@@ -130,9 +133,13 @@ class Columns:
         scaled.sort_indices()
         return scaled.astype(X.dtype, copy=False)
 
-    def to_user(self, layout, w):
-        """Return flat weights of features as the user gave them, from those of scaled ones."""
-        w = renumbered(layout, w, self.rank)
+    def to_user(self, layout, w, overwrite=False):
+        """Return flat weights of features as the user gave them, from those of scaled ones.
+
+        They take the place of those that are given if these may be overwritten.
+        """
+        w = w if overwrite else np.array(w)
+        renumber(layout, w, self.rank)
         blocks = layout.split(w)
         if self.factor is not None:
             blocks["coef"] *= self.factor
@@ -148,7 +155,13 @@ class Columns:
             blocks["intercept"] += blocks["coef"] @ self.shift
         if self.factor is not None:
             blocks["coef"] /= self.factor
-        return w if self.rank is None else renumbered(layout, w, np.argsort(self.rank))
+        renumber(layout, w, self._order)
+        return w
+
+    @property
+    def _order(self):
+        """Return the number that a user gives the column that has each number inside, or None."""
+        return None if self.rank is None else np.argsort(self.rank)
 
     def box(self, layout, lower, upper):
         """Return bounds of the weights of scaled features.
@@ -164,20 +177,17 @@ class Columns:
         with np.errstate(divide="ignore", invalid="ignore"):
             lower, upper = lower / unit, upper / unit
         box = np.where(unit, lower, -np.inf), np.where(unit, upper, np.inf)
-        order = None if self.rank is None else np.argsort(self.rank)
-        return tuple(renumbered(layout, bound, order) for bound in box)
+        for bound in box:
+            renumber(layout, bound, self._order)
+        return box
 
 
-def renumbered(layout, w, order):
-    """Return a copy of flat weights, those of features in an order."""
-    out = np.array(w)
-    if order is not None:
-        pairs = zip(layout.of_features(w), layout.of_features(out), strict=True)
-        for old, new in pairs:  # no third copy of what may be most of the memory
-            for first in range(0, len(order), COLUMNS_AT_ONCE):
-                part = slice(first, first + COLUMNS_AT_ONCE)
-                new[:, part] = old[:, order[part]]
-    return out
+def renumber(layout, w, order):
+    """Put the weights of features in an order, in place: they may be most of the memory."""
+    for block in layout.of_features(w) if order is not None else ():
+        for first in range(0, len(block), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            block[part] = block[part][:, order]
 
 
 def _mapped_room(dtype, shape):
@@ -391,23 +401,28 @@ def scales(variance, rounding):
     return 1.0 / np.sqrt(np.where(varies, variance, 1.0)), varies
 
 
-class HeavyColumn(NamedTuple):
-    """A column with most of the squared norm of all features.
+class HeavyColumns(NamedTuple):
+    """Few columns with most of the squared norm of all features.
 
     Attributes
     ----------
-    name : str
-        Its name, or its number.
+    names : list of str
+        Their names, or their numbers, the heaviest first.
     fraction : float
         Of the squared norm.
     """
 
-    name: str
+    names: list
     fraction: float
 
+    @property
+    def certain(self):
+        """Whether the others have no effect, whatever the fit."""
+        return len(self.names) == 1 and self.fraction > NEARLY_ALL
 
-def heavy_column(features, names):
-    """Return the column with most of the squared norm of features, or None.
+
+def heavy_columns(features, names):
+    """Return the fewest columns with most of the squared norm of features, or None.
 
     Parameters
     ----------
@@ -418,8 +433,8 @@ def heavy_column(features, names):
 
     Returns
     -------
-    heavy : HeavyColumn or None
-        None if no column has more than 97.5 %, or there is no other.
+    heavy : HeavyColumns or None
+        None if no three columns have more than 97.5 % together, or other columns are as heavy.
     """
     if not features or features[0].shape[1] < 2:
         return None
@@ -433,8 +448,13 @@ def heavy_column(features, names):
                     squares += np.bincount(X.indices[part], entries, minlength=len(squares))
             else:
                 squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
-        largest, total = int(np.argmax(squares)), squares.sum()
-    if not (squares[largest] > MOST * total and np.isfinite(total)):
+        total = squares.sum()
+        largest = np.argsort(-squares, kind="stable")
+        sizes = squares[largest[: min(FEW, len(squares) // 2) + 1]]
+        enough = sizes[:-1].cumsum() > MOST * total
+        fewest = np.flatnonzero(enough & (sizes[:-1] > MUCH_MORE * sizes[1:]))
+    if not (len(fewest) and np.isfinite(total)):
         return None
-    name = str(largest) if names is None else repr(str(names[largest]))
-    return HeavyColumn(name, float(squares[largest] / total))
+    heavy = largest[: fewest[0] + 1]
+    named = [str(j) if names is None else repr(str(names[j])) for j in heavy]
+    return HeavyColumns(named, float(squares[heavy].sum() / total))

@@ -8,7 +8,7 @@ from sskit._numbers import array, as_floats
 LARGEST = 1e100
 
 
-def count_features(function, stacked):
+def count_features(function, stacked, number):
     """Return how many features a segment has: those of the first token of the first sequence.
 
     Parameters
@@ -17,6 +17,8 @@ def count_features(function, stacked):
         The parameter `segment_features`.
     stacked : RaggedArray
         Sequences, none of them empty.
+    number : int
+        What error messages call the first one.
 
     Returns
     -------
@@ -25,13 +27,14 @@ def count_features(function, stacked):
     """
     if function is None:
         return 0
-    answer = array(function(_rows(stacked, 0), 0, 1), "segment_features(X[0], 0, 1)", ("n",))
+    name = f"segment_features(X[{number}], 0, 1)"
+    answer = array(function(_rows(stacked, 0), 0, 1), name, ("n",))
     if not len(answer):
-        raise ValueError("segment_features(X[0], 0, 1) is empty, expected one number or more")
+        raise ValueError(f"{name} is empty, expected one number or more")
     return len(answer)
 
 
-def whole_features(function, stacked, max_length, n_features, numbers=None):
+def whole_features(function, stacked, max_length, n_features, numbers):
     """Return the features of all segments that sequences may have.
 
     Parameters
@@ -45,8 +48,8 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
         Length of the longest segment.
     n_features : int
         Number of features q that each segment must have.
-    numbers : ndarray of int of shape (n,), default=None
-        What error messages call the sequences; None means 0, 1, ...
+    numbers : ndarray of int of shape (n,)
+        What error messages call the sequences.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def whole_features(function, stacked, max_length, n_features, numbers=None):
     places = np.concatenate([[0], np.cumsum(sizes)])
     values = np.zeros(places[-1])
     for i, n_tokens in enumerate(lengths.tolist()):
-        x, number = _rows(stacked, i), i if numbers is None else int(numbers[i])
+        x, number = _rows(stacked, i), int(numbers[i])
         block = values[places[i] : places[i + 1]].reshape(n_tokens, -1, n_features)
         for start in range(n_tokens):
             for d in range(min(block.shape[1], n_tokens - start)):

@@ -1,4 +1,4 @@
-"""A verbose fit says what it chose where parameters leave it the choice, and no more."""
+"""A verbose fit says what it chose where it could; one that learned nothing warns."""
 
 import logging
 
@@ -9,7 +9,7 @@ from helpers.fits import FITS, HINGES
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 
-from sskit import MultilabelPairwise, StructSVMClassifier
+from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier
 from sskit.estimators.base.estimator import StructuredEstimator
 
 
@@ -65,3 +65,41 @@ def test_sets_name_pairs_and_search(caplog):
     assert "edges='auto': 10 pairs of 5 labels, inference='exhaustive'" in line
     line, _ = said(caplog, MultilabelPairwise(edges=None), X, Y)
     assert "pairs of" not in line
+
+
+SURROGATE = "surrogate='weston_watkins'"
+
+
+@pytest.mark.parametrize(
+    ("model", "reasons", "cure"),
+    [
+        (
+            StructSVMClassifier(lam=1e6),
+            ["the objective, 1, is hardly below that of w = 0, 1"],
+            "lam may",
+        ),
+        (StructSVMClassifier(surrogate="crammer_singer"), ["is hardly below"], SURROGATE),
+        (SequenceTagger(lam=1e6), ["hardly below", "the answer to all of 40 .* is 'b'"], "lam may"),
+        # one answer alone
+        (SequenceTagger(lam=50.0), ["the answer to all of 40 training samples is 'b'"], "lam may"),
+    ],
+)
+def test_a_fit_that_learned_nothing_warns(model, reasons, cure):
+    """Features say nothing of the labels; of three in four tokens they are "b"."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], size=(40, 6, 3))
+    y = np.where(np.arange(240).reshape(40, 6) % 4 == 0, "a", "b")
+    if isinstance(model, StructSVMClassifier):
+        X, y = np.concatenate(X), np.tile(["a", "b", "c"], 80)
+    message = (
+        rf"^{type(model).__name__} has learned next to nothing: .*{'.*'.join(reasons)}.*{cure}"
+    )
+    with pytest.warns(UserWarning, match=message) as told:
+        model.set_params(random_state=0).fit(X, y)
+    assert len(told) == 1 and told[0].filename == __file__
+
+
+def test_a_fit_that_learned_little_is_silent():
+    X, y = load_iris(return_X_y=True)
+    StructSVMClassifier(lam=3.0, random_state=0).fit(X, y)  # warnings are errors
+    StructSVMClassifier(random_state=0).fit(X[:60], np.repeat(["a", "b"], [59, 1]))

@@ -25,7 +25,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.models.columns import scaling
-from sskit.models.columns.scaling import ColumnSums
+from sskit.models.columns.scaling import ColumnSums, heavy_columns
 
 N, P = 64, 5
 RNG = np.random.default_rng(0)
@@ -285,6 +285,24 @@ def test_a_column_with_most_of_the_norm_is_named_where_much_of_the_objective_is_
     # with one that tells the classes nothing is lost
     X[:, 12] = 1e3 * (y - 1.0)
     StructSVMClassifier(standardize=False, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("factors", [{0: 100.0}, {0: 1e3, 4: 150.0}])
+def test_few_columns_with_most_of_the_norm_are_named_together(factors):
+    """Two time stamps, say, each of which has half of it; but not half of all columns and more."""
+    X, y = load_wine(as_frame=True, return_X_y=True)
+    for column, factor in factors.items():
+        X.iloc[:, column] *= factor
+    squares = np.square(X).sum().sort_values(ascending=False)
+    first, second = squares.index[:2]
+    share = 100 * squares.iloc[:2].sum() / squares.sum()
+    model = StructSVMClassifier(standardize=False, random_state=0)
+    match = rf"^columns '{first}' and '{second}' of X have {share:.4g} % .* leave these out$"
+    with pytest.warns(UserWarning, match=match):
+        model.fit(X, y)
+    few = X[[first, second, "hue"]]
+    assert heavy_columns([few.to_numpy()], None) is None
+    assert StructSVMClassifier(random_state=0).fit(X, y).score(X, y) > 0.95
 
 
 def test_warm_starts_go_on_with_columns_as_they_are():

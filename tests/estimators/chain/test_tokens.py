@@ -293,5 +293,4 @@ def test_rows_that_a_fit_has_made_are_not_validated_again(monkeypatch):
     fitted = SequenceTagger(random_state=0).fit(X, y)
     np.testing.assert_array_equal(fitted.coef_, expected.coef_)
     SegmentTagger(random_state=0).fit(X, [["O", "B-x"], ["O"]])
-    with pytest.raises(ValueError, match=r"^X\[1\] is empty: a sequence needs one row or more"):
-        SegmentTagger().fit([*X[:1], []], [["O", "B-x"], []])
+    SegmentTagger(random_state=0).fit([*X[:1], []], [["O", "B-x"], []])

@@ -1,6 +1,7 @@
 """SegmentTagger fits and predicts segments as enumeration does, and names what it refuses."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -165,6 +166,48 @@ def test_empty_sequences():
     # of a token there are as many labellings as labels that may stand alone
     alone, more = (model.predict_topk([X[0][:1]], k)[0] for k in (50, 99))
     assert len(alone) == len(more) > 2 and len(np.unique(alone)) == len(alone)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"loss": "hamming", "class_weight": "balanced"},
+        {"surrogate": "log"},
+        {"first_last": True, "lengths": True, "rescaling": "slack"},
+        {"segment_features": lambda x, start, stop: [stop - start, x[0, 0]]},
+        {"n_states_per_label": 2},
+    ],
+    ids=str,
+)
+def test_empty_sequences_are_nothing_in_a_fit(options):
+    empty, weight = np.empty((0, 3)), np.linspace(1, 2, len(X))
+    for y in (TAGS, SPANS):
+        model = SegmentTagger(random_state=0, tol=0.1, **options).fit(X, y, weight)
+        more = clone(model).fit(
+            [empty, *X[:3], empty, *X[3:]],
+            [[], *y[:3], [], *y[3:]],
+            [9.0, *weight[:3], 0.0, *weight[3:]],
+        )
+        for name in ("coef_", "transitions_", "max_length_", "lam_", "primal_objective_"):
+            np.testing.assert_array_equal(getattr(more, name), getattr(model, name))
+    # errors keep the numbers of all sequences
+    for number, message in (
+        (2, r"^X\[2\] contains NaN"),
+        (5, r"^X\[5\] has \d rows but y\[5\] has 1 labels"),
+        (None, r"^X\[0\] is empty: a sequence needs one row or more"),
+    ):
+        data, target = [empty, *X[:5]], [[], *TAGS[:5]]
+        if number is None:
+            data, target = [empty] * 2, [[]] * 2
+        elif number == 2:
+            data[2] = np.full_like(data[2], np.nan)
+        else:
+            target[5] = ["O"]
+        with pytest.raises(ValueError, match=message):
+            clone(model).fit(data, target)
+    with pytest.raises(ValueError, match="sample_weight"):
+        clone(model).fit([empty, *X], [[], *TAGS], [1.0] + [0.0] * len(X))
 
 
 def test_costs_of_pairs_of_labels():
@@ -389,6 +432,10 @@ def test_wrong_features_of_segments_are_named():
         model, before = SegmentTagger(segment_features=answer), [x.copy() for x in XS]
         with pytest.raises(ValueError, match=message):
             model.fit(XS, YS)
+        # with the numbers of all sequences
+        later = re.sub(r"(?<=X\\\[)\d", lambda found: str(int(found[0]) + 1), message)
+        with pytest.raises(ValueError, match=later):
+            model.fit([np.empty((0, 1)), *XS], [[], *YS])
         assert not [name for name in vars(model) if name.endswith("_")]
         assert all(map(np.array_equal, XS, before))
     # those in predict by the sequences that are given

@@ -117,7 +117,7 @@ def several(number):
 
 
 def asked_by(estimator, solver):
-    """Return what parameters and a solver require, by name as in the tables: its name in messages.
+    """Return the set of what parameters and a solver require, by the names of the tables.
 
     Truth values and numbers are compared as strings, for searches over arrays set NumPy's.
     """
@@ -162,8 +162,7 @@ def asked_by(estimator, solver):
         "no prior": not solver.keeps_prior,
         "node by node": isinstance(solver, (GDMM, SoftBCFW)),
     }
-    words = ASKED | ASKED_BY_SOLVER
-    return {name: words[name].format(e=estimator) for name, true in asks.items() if true}
+    return {name for name, true in asks.items() if true}
 
 
 def refusal(estimator, solver=None, **asked):
@@ -184,12 +183,17 @@ def refusal(estimator, solver=None, **asked):
         A sentence that names both.
     """
     solver = estimator._make_solver() if solver is None else solver
-    asked = asked_by(estimator, solver) | asked | estimator._asks
+    asked |= estimator._asks
+    required = asked_by(estimator, solver) - asked.keys()
+    required |= {name for name, words in asked.items() if words}
+    words = ASKED | ASKED_BY_SOLVER
     for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
-            words = [asked.get(name) for name in pair]
-            if all(words):
-                return f"{words[0]} cannot be combined with {words[1]}: {why}"
+            if required.issuperset(pair):
+                first, second = (
+                    asked.get(name) or words[name].format(e=estimator) for name in pair
+                )
+                return f"{first} cannot be combined with {second}: {why}"
     return None
 
 

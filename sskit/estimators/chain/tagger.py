@@ -411,12 +411,9 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             Naming the first token whose label is not allowed.
         """
-        target, offsets, rules = (
-            summary.labels.complete(checked.target),
-            checked.offsets,
-            summary.options.rules,
-        )
-        checked = replace(checked, target=target)
+        target = summary.labels.complete(checked.target)
+        checked, offsets = replace(checked, target=target), checked.offsets
+        rules = summary.options.rules
         classes, labels = target.classes, target.labels
         if rules[0] is None or self.on_violation == "ignore":
             return checked, summary

@@ -9,6 +9,7 @@ EXTRAS = {
     "matplotlib": "plots",
     "pandas": "text",
     "PIL": "images",
+    "pooch": "text",
     "rich": "text",
     "skimage": "images",
     "skops": "text",

@@ -207,7 +207,10 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked samples that are not empty, and where all begin."""
-        data, edges = self._fitted_data(X)
+        return self._decoder_of(*self._fitted_data(X), known)
+
+    def _decoder_of(self, data, edges, known):
+        """Return the same of samples that have been read."""
         n_states, lengths = check_states(self), None if known is None else data.lengths
         states, possible = known_states(self, known, lengths)
         request = self._request(data, edges, n_states, states, possible)

@@ -62,6 +62,8 @@ def as_sentences(X, allow_empty=False):
     TypeError, ValueError
         Naming the first sequence that is none, or has no tokens.
     """
+    if type(X) is list and len(X) == 1 and type(X[0]) is list and (X[0] or allow_empty):
+        return X  # the most frequent request
     sentences = items_of(X, "X", _TOKENS, stacked=(1, 2, 3))
     if type(sentences) is not list or not all(type(sentence) is list for sentence in sentences):
         sentences = [_as_tokens(sentence, i) for i, sentence in enumerate(sentences)]

@@ -73,7 +73,7 @@ def _check_array(owner, name, shape, finite, integer=False):
     if array.shape != shape:
         raise_damaged(owner, f"{name} must have the shape {shape}, got {array.shape}")
     if finite and not all_within(array, LARGEST):
-        wrong = np.argwhere(~(np.abs(array) <= LARGEST))
+        wrong = np.argwhere(~(np.abs(array.astype(np.float64)) <= LARGEST))
         if len(wrong):
             place = tuple(wrong[0].tolist())
             raise_damaged(owner, f"{name}{list(place)} is {array[place]}")

@@ -107,8 +107,7 @@ class TaggerMixin:
             If X or known is wrong, or no allowed labelling of a sequence agrees with the known
             labels; the error names the sequence and the token.
         """
-        decoder, offsets = self._decoder(X, known)
-        return self._answers(decoder.best(), offsets)
+        return self._answers(*self._best(X, known))
 
     @overload
     def predict_topk(
@@ -200,6 +199,11 @@ class TaggerMixin:
         ignored = getattr(self, "ignore_label", None)
         options = {"ignore_label": ignored, "sample_weight": sample_weight}
         return token_accuracy_score(y, self.predict(X), **options)
+
+    def _best(self, X, known):
+        """Return the best labels, or states, of all tokens by number, and where samples begin."""
+        decoder, offsets = self._decoder(X, known)
+        return decoder.best(), offsets
 
     def _answers(self, codes, offsets):
         """Return labellings, one after the other, as `predict` does."""

@@ -3,9 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sskit.estimators.base.estimator import check_constraints
-from sskit.estimators.base.fitted_state import check_count, check_weights
+from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import fitted_states
@@ -14,11 +15,14 @@ from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
+from sskit.models.chain.structure import best_labels
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.request import row_scores
 
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
+# Attributes of models that are not the simplest
+UNUSUAL = {"n_states_", "triples_", "edge_coef_"}
 
 
 def fitted_request(tagger, stacked, edges, n_states, states, possible):
@@ -130,6 +134,47 @@ def fitted_pairs(estimator, X):
             f"{fitted} them"
         )
     return stacked, edges
+
+
+def labels_of_one(tagger, stacked, edges):
+    """Return the best labels of a single sequence if all is as it mostly is, or None.
+
+    Then there is one sequence of sparse rows, and the weights are those of a fit without hidden
+    states, kernel, features of edges, rules of transitions, a beam or three labels in a row.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        Fitted; what is wrong with its attributes is for `fitted_request` to find.
+    stacked : RaggedArray
+        Features of the tokens, checked.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges, checked.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_tokens,), int32, or None
+        By number.
+    """
+    fitted, rows = vars(tagger), stacked.values
+    if (
+        type(stacked) is not SoundArray
+        or len(stacked.offsets) != 2
+        or not issparse(rows)
+        or edges is not None
+        or any(getattr(tagger, name) is not None for name in USED_BY_PREDICT)
+        or not UNUSUAL.isdisjoint(fitted)
+        or "coef_" not in fitted
+    ):
+        return None
+    matrix = rows.data, rows.indices, rows.indptr.astype(np.int64, copy=False)
+    weights = tagger.coef_, tagger.transitions_, tagger.start_, tagger.end_
+    try:
+        if rows.shape[1] == tagger.coef_.shape[1] and tagger.classes_.shape == tagger.end_.shape:
+            return best_labels(*matrix, *weights, LARGEST)
+    except (AttributeError, TypeError, ValueError):  # of another type than after a fit
+        pass
+    return None
 
 
 def terms_of(tagger, sample):

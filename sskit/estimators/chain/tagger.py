@@ -18,7 +18,7 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, terms_of
+from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.reading.columns import edge_column_names
 from sskit.estimators.reading.summary import Labels, RowSummary, same
@@ -381,6 +381,17 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         if edges is not None:
             check_combinations(self, edges="features of edges")
         return stacked, edges
+
+    def _best(self, X, known):
+        """Return the best labels, or states, of all tokens by number, and where sequences begin."""
+        if known is not None:
+            return super()._best(X, known)
+        data, edges = self._fitted_data(X)
+        labels = labels_of_one(self, data, edges)
+        if labels is not None:
+            return labels, data.offsets
+        decoder, offsets = self._decoder_of(data, edges, known)
+        return decoder.best(), offsets
 
     def _rules(self, labels, checked):
         """Return allowed transitions, first and last labels; None each if all are."""

@@ -4,15 +4,17 @@ import numpy as np
 
 from sskit.models.counts import counted
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
 
 from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport Factors
-from sskit.core.lanes cimport padded
+from sskit.core.lanes cimport LANES, padded
 from sskit.core.vectors cimport Scratch
-from sskit.models.feature_map cimport FeatureMap, score_rows
+from sskit.models.feature_map cimport FeatureMap, copy_rows, score_rows
+from sskit.models.features cimport are_modest
 from sskit.models.rows cimport Rows, add_products, add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.viterbi cimport Beam, Chain, ChainOracle, LossIndexed, chain_score
@@ -373,3 +375,93 @@ cdef class ChainFactors(Factors):
                 &self.map.edge_rows, f - self.n_nodes, step,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )
+
+
+cdef bint are_within(const double* values, Py_ssize_t n, double limit) noexcept nogil:
+    """Return whether numbers are no larger than a limit; NaN is not."""
+    cdef Py_ssize_t j
+    cdef bint within = True
+    for j in range(n):
+        within &= fabs(values[j]) <= limit
+    return within
+
+
+def best_labels(
+    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
+    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
+    const double[::1] end, double largest
+):
+    """Return the best labels of one sequence of sparse rows under a model of the first order.
+
+    They are those of a `Request`, whose objects take longer to make than a short sequence to label,
+    by the same sums and the same search: for what is asked for most.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarray
+        Of a CSR matrix of shape (n_tokens, n_features) in canonical format, with n_tokens >= 1.
+    coef : ndarray of shape (n_states, n_features)
+        Weights of the features.
+    transitions : ndarray of shape (n_states, n_states)
+        Weights of neighbours.
+    start, end : ndarray of shape (n_states,)
+        Weights of the first label, and of the last.
+    largest : float
+        The largest absolute value that these two and transitions may have.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_tokens,), int32, or None
+        None where shapes do not fit, or weights or features are so large, or no numbers, that
+        scores might overflow: what is wrong is to be found otherwise.
+    """
+    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0], n = indices.shape[0], j, k
+    cdef Py_ssize_t stride = padded(K), p = coef.shape[1]
+    cdef vector[double] weights, nodes, table
+    cdef vector[int32_t] columns
+    cdef ChainOracle oracle
+    cdef Rows rows
+    cdef double* last
+    if not (
+        n_nodes > 0 and K > 0 and data.shape[0] == n and indptr[n_nodes] == n and indptr[0] == 0
+        and coef.shape[0] == K and end.shape[0] == K
+        and transitions.shape[0] == K and transitions.shape[1] == K
+    ):
+        return None
+    labels = np.empty(n_nodes, dtype=np.int32)
+    cdef int32_t[::1] out = labels
+    cdef bint usual = True
+    with nogil:
+        for j in range(n):
+            usual &= 0 <= indices[j] < p
+        if usual:
+            weights.resize(n * K + LANES)
+            columns.resize(n)
+            for j in range(n):
+                columns[j] = <int32_t>j
+                for k in range(K):
+                    weights[j * K + k] = coef[k, indices[j]]
+            usual = (
+                are_modest(weights.data(), n * K) and are_within(&start[0], K, largest)
+                and are_within(&end[0], K, largest)
+                and are_within(&transitions[0, 0], K * K, largest)
+                and (n == 0 or are_modest(&data[0], n))
+            )
+        if usual:
+            memset(&rows, 0, sizeof(Rows))
+            rows.values, rows.indices = (&data[0] if n else NULL), columns.data()
+            rows.indptr = &indptr[0]
+            rows.width = rows.further = n
+            nodes.resize(n_nodes * stride)
+            score_rows(&rows, 0, n_nodes, weights.data(), K, nodes.data(), stride)
+            last = nodes.data() + (n_nodes - 1) * stride
+            for k in range(K):
+                nodes[k] += start[k]
+            for k in range(K):
+                last[k] += end[k]
+            table.resize(K * stride + LANES)
+            copy_rows(&transitions[0, 0], K, K, stride, table.data())
+            oracle.best(
+                Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL), NULL, NULL, 0.0, &out[0]
+            )
+    return labels if usual else None

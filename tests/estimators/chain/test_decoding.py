@@ -11,12 +11,14 @@ import scipy.sparse as sp
 from helpers.real_data import make_glyph_sentences
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
+from sskit.estimators.chain import decoding
 from sskit.models.chain.transitions import check_possible
 from sskit.oracles import beam_search
 from sskit.preprocessing import TokenTransformer
@@ -185,6 +187,100 @@ def test_lost_labellings_are_found_exactly():
 
 
 # ---- sequences without tokens --------------------------------------------------------------
+
+
+RNG = np.random.default_rng(0)
+TOKENS = [
+    [
+        {"w": str(RNG.integers(30)), "b": [str(k) for k in RNG.integers(9, size=2)], "n": number}
+        for number in RNG.normal(size=RNG.integers(1, 12)).tolist()
+    ]
+    for _ in range(40)
+]
+
+
+def tokens_fit(n_labels=3, **options):
+    """A tagger of tokens that are dicts."""
+    rng = np.random.default_rng(n_labels)
+    labels = [rng.integers(n_labels, size=len(x)).tolist() for x in TOKENS]
+    labels[0] = [j % n_labels for j in range(len(labels[0]))]
+    return SequenceTagger(random_state=0, tol=0.3, **options).fit(TOKENS, labels)
+
+
+def objects_are_made(*args, **kwargs):
+    raise AssertionError("objects of a request are made")
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 7, 8, 9, 16])
+def test_one_sequence_is_labelled_as_among_others(n_labels, monkeypatch):
+    """By fewer objects: the most frequent request."""
+    model = tokens_fit(n_labels)
+    with_new = [*TOKENS, [{"w": "new"}], [{"new": 1.0}] * 3]
+    expected = model.predict(with_new)
+    changed = pickle.loads(pickle.dumps(model))
+    changed.coef_ = np.ascontiguousarray(model.coef_)
+    monkeypatch.setattr(decoding, "make_request", objects_are_made)
+    for x, y in zip(with_new, expected, strict=True):
+        for one in (model, changed):
+            np.testing.assert_array_equal(one.predict([x])[0], y)
+            assert one.predict([x])[0].dtype == y.dtype
+    with pytest.raises(AssertionError, match="objects of a request are made"):
+        model.predict(with_new[:2])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"order": 2},
+        {"n_states_per_label": 2},
+        {"allowed_transitions": ~np.eye(3, dtype=bool)},
+        {"beam_size": 1},
+        {"kernel": "rbf"},
+    ],
+    ids=str,
+)
+def test_one_sequence_of_other_models_is_labelled_as_among_others(options):
+    rules = {"allowed_transitions", "beam_size"} & options.keys()
+    model = tokens_fit(**({} if rules else options))
+    model.set_params(**options)
+    expected = model.predict(TOKENS)
+    for x, y in zip(TOKENS, expected, strict=True):
+        np.testing.assert_array_equal(model.predict([x])[0], y)
+
+
+def test_what_was_changed_after_a_fit_is_found_with_one_sequence_too():
+    fitted, x = tokens_fit(), TOKENS[:1]
+    expected = fitted.predict(x)[0]
+    for name, value in (
+        ("coef_", fitted.coef_.astype(np.float32)),
+        ("transitions_", np.asfortranarray(fitted.transitions_)),
+        ("start_", fitted.start_.astype(np.float32)),
+        ("classes_", np.array(["a", "b", "c"])),
+    ):
+        model = pickle.loads(pickle.dumps(fitted))
+        setattr(model, name, value)
+        found = model.predict(x)[0]
+        np.testing.assert_array_equal(found, value[expected] if name == "classes_" else expected)
+    for name, value, message in (
+        ("coef_", np.full_like(fitted.coef_, np.nan), r"coef_\[.*\] is nan"),
+        ("coef_", fitted.coef_[:, 1:], "coef_ must have the shape"),
+        ("coef_", fitted.coef_[1:], "coef_ must have the shape"),
+        ("coef_", None, "coef_ must be an array of numbers"),
+        ("transitions_", np.full((3, 3), np.inf), r"transitions_\[0, 0\] is inf"),
+        ("transitions_", np.zeros((3, 2)), "transitions_ must have the shape"),
+        ("start_", np.array([0, 1e200, 0]), r"start_\[1\] is 1e\+200"),
+        ("end_", np.zeros(4), "end_ must have the shape"),
+        ("end_", "abc", "end_ must be an array of numbers"),
+        ("classes_", np.arange(4), "must have the shape"),
+    ):
+        model = pickle.loads(pickle.dumps(fitted))
+        setattr(model, name, value)
+        with pytest.raises(ValueError, match=message):
+            model.predict(x)
+    with pytest.raises(ValueError, match="too large"):
+        fitted.predict([[{"n": 1e300}, {"w": "1"}]])
+    with pytest.raises(NotFittedError):
+        SequenceTagger().predict(x)
 
 
 EMPTIES = {

@@ -199,8 +199,7 @@ class EarlyStopping(FittedStopping, DelegatingEstimator):
             "validation_indices_": indices,
             **common_attributes(vars(model)),
         }
-        replace_fitted(self, fitted)
-        return self
+        return replace_fitted(self, fitted)
 
     def _split(self, X, y, sample_weight, further, X_val, y_val):
         """Return arguments of the fit, what is held out of them, and which samples these are."""

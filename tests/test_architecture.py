@@ -53,6 +53,7 @@ parallel: core
 losses: inputs models models/chain models/graph
 inputs:
 inputs/chains: inputs
+inputs/labels: inputs
 oracles: core
 oracles/chain: core oracles
 oracles/graph: core inputs oracles parallel
@@ -61,7 +62,8 @@ oracles/parts: inputs oracles
 oracles/rankings: oracles
 oracles/segments: oracles oracles/chain
 oracles/label_sets: core inputs oracles oracles/graph
-models: core oracles/chain
+models: core inputs oracles/chain
+models/columns: models
 models/kernel: core models
 models/likelihood: core models parallel
 models/slack: core models
@@ -84,51 +86,56 @@ solvers/quasi_newton: core solvers/common
 solvers/cutting_plane: core solvers/common solvers/oracle_calls
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
+solvers/convex_concave: core solvers/common
 solvers/distributed: core solvers/block_coordinate solvers/common
 estimators/combinations: solvers
-estimators/reading: core estimators/combinations inputs
+estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
-  metrics models models/kernel models/likelihood models/slack solvers solvers/common
-estimators/completion: estimators/base estimators/reading inputs models models/chain
+  inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
+  solvers/common solvers/convex_concave
+estimators/completion: estimators/base estimators/reading inputs inputs/chains inputs/labels models
+  models/chain solvers/convex_concave
 estimators/explanation: models
-estimators/online: estimators/base estimators/combinations estimators/reading
+estimators/online: estimators/base estimators/combinations estimators/reading models/columns
 estimators/tagging: estimators/base estimators/combinations estimators/completion
-  estimators/explanation estimators/online estimators/reading inputs models
-estimators/structured: estimators/base estimators/combinations estimators/online
-  estimators/reading inputs models/structured
-estimators/multiclass: estimators/base estimators/completion estimators/online
-  estimators/reading inputs models/multiclass
+  estimators/explanation estimators/online estimators/reading inputs inputs/labels models
+estimators/structured: estimators/base estimators/combinations estimators/online estimators/reading
+  inputs models/structured solvers/convex_concave
+estimators/multiclass: estimators/base estimators/completion estimators/online estimators/reading
+  inputs inputs/labels models models/multiclass solvers/convex_concave
 estimators/chain: estimators/base estimators/combinations estimators/completion
-  estimators/explanation estimators/reading estimators/tagging inputs inputs/chains models
-  models/chain
+  estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
+  models models/chain
 estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
   estimators/tagging inputs models/tree
-estimators/graph: estimators/base estimators/completion estimators/online estimators/reading
-  inputs models/graph
+estimators/graph: estimators/base estimators/completion estimators/online estimators/reading inputs
+  inputs/labels models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
+  solvers/convex_concave
 estimators/segments: estimators/base estimators/completion estimators/online estimators/reading
   inputs inputs/chains models/chain models/segments
-estimators/label_sets: estimators/base estimators/online estimators/reading inputs
-  models/label_sets
-estimators/rankings: estimators/base estimators/reading inputs models/rankings oracles/rankings
-  solvers
-estimators/path: core estimators/base estimators/combinations inputs solvers/common solvers/path
+estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
+  models models/label_sets
+estimators/rankings: estimators/base estimators/reading inputs models models/columns
+  models/rankings solvers
+estimators/path: core estimators/base estimators/combinations inputs solvers/common
+  solvers/convex_concave solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/reading
-  estimators/segments estimators/tree inputs metrics models/calibration
+  estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common
-  solvers/distributed
+  solvers/convex_concave solvers/distributed
 metrics: inputs
 preprocessing: inputs
 inspection: metrics
 display: inputs inspection metrics
 datasets: inputs
-utils: inputs
+utils: estimators/reading inputs
 testing: core inputs models/structured
 __main__: crfsuite datasets estimators metrics
 solvers:
-estimators:
+estimators: models/columns
 """
 IMPORTS = {
     folder: below.split() for folder, below in re.findall(r"^(\S+):(.*(?:\n  .*)*)$", TABLE, re.M)

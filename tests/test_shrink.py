@@ -103,6 +103,11 @@ def test_hidden_states_and_files(tmp_path):
         (lambda m: shrink(m, [[]]), ValueError, "X has no tokens"),
         (lambda m: shrink(m, []), ValueError, "sample"),
         (
+            lambda m: shrink(m, m.vectorizer_.transform(X)),
+            ValueError,
+            "X must have tokens that are",
+        ),
+        (
             lambda m: shrink(SequenceTagger(max_iter=1, tol=1.0).fit(*make_digit_strings(5)), X),
             TypeError,
             "named features.*this SequenceTagger",

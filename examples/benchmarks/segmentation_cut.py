@@ -54,7 +54,6 @@ def compare(n_nodes, rng):
         check_graphs([(nodes, edges, gains[:, None])] * n_graphs),
         np.zeros(n_graphs * n_nodes),
         np.zeros(n_graphs * n_nodes),
-        np.ones(n_graphs * n_nodes, dtype=bool),
         block_weights(n_graphs),
     )
     evaluator = make_pool(problem)

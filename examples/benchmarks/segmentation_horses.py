@@ -47,7 +47,7 @@ def oracle_seconds(model):
     labels, labelled, _ = node_targets(y, batch)
     graph_model = AttractiveModel(batch.n_features, batch.n_edge_features, 2)
     problem = graph_model.bind(
-        batch, labels, labelled.astype(float), labelled, block_weights(len(X))
+        batch, labels, labelled.astype(float), block_weights(len(X)), labelled=labelled
     )
     w = graph_model.layout.join({"coef": model.coef_, "pairwise": model.pairwise_})
     w = np.concatenate([w, np.zeros(8)])

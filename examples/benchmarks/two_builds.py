@@ -93,6 +93,13 @@ def on_makers():
     nodes = [(rng.normal(size=(30, 20)), np.arange(-1, 29)) for _ in range(200)]
     labels = [rng.integers(9, size=30) for _ in nodes]
     yield "trees", fit_of(sskit.TreeTagger(**PASSES), nodes, labels)
+    # of which most of the time is passed before and after the passes
+    text = [[{"word": f"w{rng.integers(9)}", "last": t == 4} for t in range(5)] for _ in range(10)]
+    tags = [["A" if token["word"] < "w5" else "B" for token in sentence] for sentence in text]
+    small = [fit_of(sskit.SequenceTagger(**PASSES), text, tags)] * 20
+    yield "small fits, dicts", lambda: [fit() for fit in small]
+    rows = [fit_of(sskit.StructSVMClassifier(**PASSES), X[:30], y[:30])] * 20
+    yield "small fits, rows", lambda: [fit() for fit in rows]
 
 
 def answer(names):

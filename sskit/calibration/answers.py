@@ -7,9 +7,9 @@ from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.base.tagging import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.reading.columns import as_fitted
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
+from sskit.inputs.labels.known import check_known
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, object_array
 from sskit.inputs.trees import check_trees

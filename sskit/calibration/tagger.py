@@ -210,8 +210,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         }
         if hasattr(model, "n_features_in_"):
             fitted["n_features_in_"] = model.n_features_in_
-        replace_fitted(self, fitted)
-        return self
+        return replace_fitted(self, fitted)
 
     def _part(self, X, y, weight, rows):
         """Return some of the samples with their weights."""

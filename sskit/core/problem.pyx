@@ -161,6 +161,10 @@ cdef class Problem:
         """
         return None
 
+    def margin(self):
+        """Return the same problem under margin rescaling: itself, if it has no other."""
+        return self
+
     def mean_length(self):
         """Return the mean length of the codes of planes: of a sequence that of its labels."""
         cdef Py_ssize_t i, total = 0

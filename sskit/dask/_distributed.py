@@ -225,9 +225,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             fitted = self._fit_by(workers, model, options, store, (X, y, sample_weight))
         finally:
             workers.close()
-        vars(self).pop("_warm_start", None)
-        replace_fitted(self, fitted)
-        return self
+        return replace_fitted(self, fitted)
 
     def _fit_by(self, workers, model, options, store, data):
         """Fit to the parts that workers have; return the fitted attributes."""
@@ -237,12 +235,13 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
             summary = model._agree(workers.summarize(), options)
-            summary = model._with_columns(model._summarize_again(summary, workers.count))
+            summary = model._summarize_again(summary, workers.count)
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
             metadata = {"sample_weight": data[2]}
             reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
-            report_choices(model, task, plan.solver, plan.lam)
+            if model.verbose:
+                report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
             hidden = getattr(summary, "n_hidden", 0)
             if hidden:
@@ -286,7 +285,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 fitted["_warm_start"] = ends()
             reporter.end(outcome)
         warn_of_end(type(model).__name__, solution, model.tol)
-        model._set_fitted(outcome)
+        replace_fitted(model, outcome)
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
 
     def _check_hidden(self, model, store):

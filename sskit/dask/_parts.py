@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from sskit.core.stop import CutShort
-from sskit.estimators.base.convex_concave import CompletionRounds
+from sskit.solvers.convex_concave import CompletionRounds
 
 # The items of a part, by the names of arguments of fit.
 ARGUMENTS = "X", "y", "sample_weight", "token_weight"
@@ -53,7 +53,7 @@ class Part:
             return None
         further = {} if token_weight is None else {"token_weight": token_weight}
         checked = self.call(self.estimator._read_data, X, y, sample_weight, part=True, **further)
-        if getattr(getattr(checked, "columns", None), "vectorizer", None) is not None:
+        if checked is not None and "vectorizer_" in (checked.columns or {}):
             raise ValueError(
                 f"part {self.number}: X has tokens that are dicts or strings, of which each part "
                 "would make other features: fit a sskit.preprocessing.TokenVectorizer to all "
@@ -67,7 +67,7 @@ class Part:
         if self.keeps:
             # reading may have made a copy; the original is not needed any more
             self.checked, self.load = checked, None
-        return None if checked is None else self.call(self.estimator._summarize, checked)
+        return None if checked is None else checked.summary
 
     def count(self, summary):
         """Return the counts of a second pass over the part, given the summary of all parts."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sskit.estimators.base.convex_concave import Totals, descend
+from sskit.solvers.convex_concave import Totals, descend
 
 
 class Stage(NamedTuple):

@@ -10,10 +10,10 @@
 # Why so.
 # - A parameter is declared once (`_parameters.parameter`): constructor, validation, types and
 #   documentation follow. Nothing happens in a constructor but storing.
-# - A fit is a walk of few steps: read and check (inputs), summarise, bind (models), solve
-#   (solvers), and set attributes by the layout of the weights. Data in parts take the same steps,
-#   with one summary of all parts.
-# - What cannot be combined is one table (`base/combinations`): errors, the page "what works" and
+# - A fit is a walk of few steps: read and check (inputs), which also makes the summary, decide all
+#   options, bind (models), solve (solvers), and set attributes by the layout of the weights. Data
+#   in parts take the same steps, with one summary of all parts.
+# - What cannot be combined is one table (`combinations`): errors, the page "what works" and
 #   the grid of tests are made of it.
 # - Predictions of ragged data are object arrays, filled item by item: lists break scikit-learn's
 #   cross_val_predict. Ragged estimators are no ClassifierMixin, which would break its searches.
@@ -26,9 +26,8 @@
 # no user; they are documented instead.
 
 from sskit._public import export_from
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.outcome import WarmStart
-from sskit.estimators.base.scaling import Columns
+from sskit.estimators.base.task import BlockAttributes
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.graph.base import GraphWeights
 from sskit.estimators.graph.tagger import GraphTagger, SegmentationModel
@@ -40,6 +39,7 @@ from sskit.estimators.rankings import RankingSVM
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.structured import StructuredSVM
 from sskit.estimators.tree import TreeTagger
+from sskit.models.columns.scaling import Columns
 
 __all__ = [
     "GraphTagger",

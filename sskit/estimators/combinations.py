@@ -1,95 +1,44 @@
 """The table of capabilities: parameters, data and tools that cannot be combined."""
 
-from functools import cache
+from functools import partial
 from itertools import product
 
 from sskit.solvers import GDMM, SoftBCFW
 
-
-def _is(name, value):
-    """Return a function that tests whether a parameter, where there is one, has a value."""
-    return lambda estimator: str(getattr(estimator, name, None)) == str(value)
-
-
-def _has(name, without=None):
-    """Return a function that tests whether a parameter is not at its neutral value."""
-    return lambda estimator: str(getattr(estimator, name, without)) != str(without)
-
-
-def _has_several(name):
-    """Return a function that tests whether a number by label, or one for all, exceeds one."""
-
-    def asked(estimator):
-        number = getattr(estimator, name, 1)
-        return any(n != 1 for n in (number.values() if isinstance(number, dict) else [number]))
-
-    return asked
-
-
-def _averages(solver):
-    """Return whether a solver averages weights though that is not its default."""
-    averaging = getattr(solver, "averaging", None)
-    return averaging is True and type(solver)().averaging is not True
-
-
-# Does an estimator minimise the negative log-likelihood?
-is_likelihood = _is("surrogate", "log")
-
-
-several_states = _has_several("n_states_per_label")
-# What parameters can require: its name in messages, and a test of an estimator. Data and tools
-# require more, see their checks.
+# What parameters can require, and its name in messages; `asked_by` tells which of it an estimator
+# does. Data and tools require more, see their checks.
 ASKED = {
-    "kernel": ("kernel={e.kernel!r:.80}", _has("kernel", "linear")),
-    "sum of hinges": ("surrogate={e.surrogate!r}", _is("surrogate", "weston_watkins")),
-    "log": ("surrogate='log'", is_likelihood),
-    "hinge": ("the hinge", lambda e: not is_likelihood(e)),
-    "class weights": ("class_weight={e.class_weight!r:.80}", _has("class_weight")),
-    "loss": (
-        "loss={e.loss!r:.80}",
-        lambda e: not isinstance(e.loss, str) or type(e)().loss != e.loss,
-    ),
-    "order": ("order=2", _is("order", 2)),
-    "beam": ("beam_size={e.beam_size!r}", _has("beam_size")),
-    "slack": ("rescaling={e.rescaling!r}", lambda e: e._rescaling() is not None),
-    "prior": ("a prior", lambda e: e.prior is not None),
-    "fitted prior": ("a fitted estimator as prior", lambda e: hasattr(e.prior, "fit")),
-    "bounds": ("bounds", lambda e: e.bounds is not None),
-    "standardize": ("standardize=True", _is("standardize", True)),
-    "balanced": ("class_weight='balanced'", _is("class_weight", "balanced")),
-    "balanced loss": ("loss='balanced'", _is("loss", "balanced")),
-    "repair": (
-        "on_violation='repair'",
-        lambda e: _is("on_violation", "repair")(e) and e.allowed_transitions is not None,
-    ),
-    "balanced repair": (
-        "on_violation='repair' and class_weight='balanced'",
-        lambda e: ASKED["repair"][1](e) and ASKED["balanced"][1](e),
-    ),
-    "states": ("n_states_per_label={e.n_states_per_label!r:.80}", several_states),
-    "components": ("n_components={e.n_components!r:.80}", _has_several("n_components")),
-    "latent types": ("latent_types=True", _is("latent_types", True)),
-    "drawn types": (
-        "n_types={e.n_types!r} without means",
-        lambda e: getattr(e, "n_types", 1) > 1 and e.means is None,
-    ),
-    "warm start": ("warm_start=True", lambda e: bool(e.warm_start)),
-    "fit in one piece": (
-        "warm_start=True and a last fit to data in one piece",
-        lambda e: e.warm_start and "_warm_start" in vars(e),
-    ),
-    "projection": ("steps={e.steps!r}", _is("steps", "projection")),
+    "kernel": "kernel={e.kernel!r:.80}",
+    "sum of hinges": "surrogate={e.surrogate!r}",
+    "log": "surrogate='log'",
+    "hinge": "the hinge",
+    "class weights": "class_weight={e.class_weight!r:.80}",
+    "loss": "loss={e.loss!r:.80}",
+    "order": "order=2",
+    "beam": "beam_size={e.beam_size!r}",
+    "slack": "rescaling={e.rescaling!r}",
+    "prior": "a prior",
+    "fitted prior": "a fitted estimator as prior",
+    "bounds": "bounds",
+    "standardize": "standardize=True",
+    "balanced": "class_weight='balanced'",
+    "balanced loss": "loss='balanced'",
+    "repair": "on_violation='repair'",
+    "balanced repair": "on_violation='repair' and class_weight='balanced'",
+    "states": "n_states_per_label={e.n_states_per_label!r:.80}",
+    "components": "n_components={e.n_components!r:.80}",
+    "latent types": "latent_types=True",
+    "drawn types": "n_types={e.n_types!r} without means",
+    "warm start": "warm_start=True",
+    "fit in one piece": "warm_start=True and a last fit to data in one piece",
+    "projection": "steps={e.steps!r}",
 }
-# What the solver can require: its name in messages, and a test of the solver.
-_SOLVER = "solver={e.solver!r:.80}"
+# What the solver can require, likewise.
 ASKED_BY_SOLVER = {
-    "solver of hinges": (_SOLVER, lambda solver: not solver.takes_likelihood),
-    "smooth solver": (_SOLVER, lambda solver: solver.takes_likelihood),
-    "no dual point": (_SOLVER, lambda solver: not solver.keeps_dual_point),
-    "averaging": ("averaging=True", _averages),
-    "no bounds": (_SOLVER, lambda solver: not solver.keeps_bounds),
-    "no prior": (_SOLVER, lambda solver: not solver.keeps_prior),
-    "node by node": (_SOLVER, lambda solver: isinstance(solver, (GDMM, SoftBCFW))),
+    **dict.fromkeys(("solver of hinges", "smooth solver"), "solver={e.solver!r:.80}"),
+    **dict.fromkeys(("no dual point", "no bounds", "no prior"), "solver={e.solver!r:.80}"),
+    "averaging": "averaging=True",
+    "node by node": "solver={e.solver!r:.80}",
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
@@ -157,6 +106,65 @@ REFUSALS = (
 )
 
 
+def is_likelihood(estimator):
+    """Return whether an estimator minimises the negative log-likelihood."""
+    return str(getattr(estimator, "surrogate", None)) == "log"
+
+
+def several(number):
+    """Return whether a number by label, or one for all, exceeds one."""
+    return any(n != 1 for n in (number.values() if isinstance(number, dict) else [number]))
+
+
+def asked_by(estimator, solver):
+    """Return the set of what parameters and a solver require, by the names of the tables.
+
+    Truth values and numbers are compared as strings, for searches over arrays set NumPy's.
+    """
+    value, likelihood = partial(getattr, estimator), is_likelihood(estimator)
+    loss, averaging = value("loss", None), getattr(solver, "averaging", None)
+    named_loss, class_weight = isinstance(loss, str), value("class_weight", None)
+    if named_loss:
+        default_loss = type(estimator).__dataclass_fields__["loss"].default
+    repairs = value("on_violation", None) == "repair" and estimator.allowed_transitions is not None
+    balances = isinstance(class_weight, str) and class_weight == "balanced"
+    asks = {
+        "kernel": str(value("kernel", "linear")) != "linear",
+        "sum of hinges": value("surrogate", None) == "weston_watkins",
+        "log": likelihood,
+        "hinge": not likelihood,
+        "class weights": class_weight is not None,
+        "loss": loss is not None and not (named_loss and loss == default_loss),
+        "order": str(value("order", None)) == "2",
+        "beam": value("beam_size", None) is not None,
+        "slack": estimator.rescaling != "margin",
+        "prior": estimator.prior is not None,
+        "fitted prior": hasattr(estimator.prior, "fit"),
+        "bounds": estimator.bounds is not None,
+        "standardize": str(value("standardize", None)) == "True",
+        "balanced": balances,
+        "balanced loss": named_loss and loss == "balanced",
+        "repair": repairs,
+        "balanced repair": repairs and balances,
+        "states": several(value("n_states_per_label", 1)),
+        "components": several(value("n_components", 1)),
+        "latent types": str(value("latent_types", None)) == "True",
+        "drawn types": value("n_types", 1) > 1 and estimator.means is None,
+        "warm start": bool(estimator.warm_start),
+        "fit in one piece": estimator.warm_start and "_warm_start" in vars(estimator),
+        "projection": value("steps", None) == "projection",
+        "solver of hinges": not solver.takes_likelihood,
+        "smooth solver": solver.takes_likelihood,
+        "no dual point": not solver.keeps_dual_point,
+        # though that is not its default
+        "averaging": averaging is True and type(solver)().averaging is not True,
+        "no bounds": not solver.keeps_bounds,
+        "no prior": not solver.keeps_prior,
+        "node by node": isinstance(solver, (GDMM, SoftBCFW)),
+    }
+    return {name for name, true in asks.items() if true}
+
+
 def refusal(estimator, solver=None, **asked):
     """Return why things cannot be combined, or None if they can.
 
@@ -174,27 +182,18 @@ def refusal(estimator, solver=None, **asked):
     reason : str or None
         A sentence that names both.
     """
-
-    asked |= estimator._asks()
-
-    @cache
-    def made_solver():
-        return estimator._make_solver() if solver is None else solver
-
-    @cache
-    def named(name):
-        if name in asked:
-            return asked[name]
-        if name in ASKED_BY_SOLVER:
-            words, asks = ASKED_BY_SOLVER[name]
-            return words.format(e=estimator) if asks(made_solver()) else None
-        words, asks = ASKED.get(name, ("", lambda estimator: False))
-        return words.format(e=estimator) if asks(estimator) else None
-
+    solver = estimator._make_solver() if solver is None else solver
+    asked |= estimator._asks
+    required = asked_by(estimator, solver) - asked.keys()
+    required |= {name for name, words in asked.items() if words}
+    words = ASKED | ASKED_BY_SOLVER
     for one, other, why in REFUSALS:
         for pair in product(*([x] if isinstance(x, str) else x for x in (one, other))):
-            if named(pair[0]) and named(pair[1]):
-                return f"{named(pair[0])} cannot be combined with {named(pair[1])}: {why}"
+            if required.issuperset(pair):
+                first, second = (
+                    asked.get(name) or words[name].format(e=estimator) for name in pair
+                )
+                return f"{first} cannot be combined with {second}: {why}"
     return None
 
 

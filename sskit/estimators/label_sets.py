@@ -11,20 +11,17 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._numbers import array, shortened
+from sskit._numbers import shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import SOLVERS
+from sskit.estimators.base.estimator import SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.scaling import StandardizeMixin
-from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
+from sskit.estimators.base.standardize import StandardizeMixin
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import (
     Labels,
     RowSummary,
@@ -33,21 +30,23 @@ from sskit.estimators.reading.summary import (
     averaged,
     same,
 )
-from sskit.estimators.reading.targets import LabelSets
 from sskit.inputs.edges import check_edges
-from sskit.inputs.frames import is_polars
 from sskit.inputs.label_sets import (
     NAMED,
     check_indicator,
     check_sets,
     check_two_classes,
+    label_costs,
     label_names,
     target_form,
 )
+from sskit.inputs.labels.known import known_sets
+from sskit.inputs.labels.targets import LabelSets
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
+from sskit.models.linear import check_scores, linear_scores, row_scale
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
@@ -104,7 +103,6 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
     weight)``.
     """
 
-    _summary_class = LabelSetSummary
     loss: Literal["hamming", "hamming_sum"] = parameter(
         StrOptions({"hamming", "hamming_sum"}), default="hamming_sum"
     )
@@ -141,7 +139,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _different(self, labels):
         """Return the set of different sets of labels."""
@@ -162,20 +160,21 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         weights, fractions = WeightSums.of(len(sets), weight), None
         if weights.largest:
             fractions = self._fractions(sets, weights.block_weights(len(sets), weight))
-        statistics = {
-            "labels": Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
-            "form": form,
-            "n_labels": sets.shape[1],
-            "label_names": tuple(classes.tolist()) if form in NAMED else None,
-            "fractions": fractions,
-        }
-        return TrainingData(
-            data=data,
-            target=LabelSets(classes=classes, sets=sets),
-            weight=weight,
-            columns=columns,
+        summary = LabelSetSummary.of_rows(
+            data,
+            weight,
+            columns,
+            labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
             scale=scale,
-            statistics=statistics,
+            column_sums=self._column_sums(data, weight),
+            form=form,
+            n_labels=sets.shape[1],
+            label_names=tuple(classes.tolist()) if form in NAMED else None,
+            fractions=fractions,
+        )
+        target = LabelSets(classes=classes, sets=sets)
+        return TrainingData(
+            data=data, target=target, weight=weight, summary=summary, columns=columns
         )
 
     def _fractions(self, sets, weight):
@@ -223,7 +222,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
             "n_features_in_": summary.n_features,
             "_form": summary.form,
             **self._structure(model),
-            **checked.columns.attributes(),
+            **checked.columns,
         }
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(summary.n_labels)
@@ -607,9 +606,8 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         What it cannot do is left to block-coordinate steps.
         """
         chosen = super()._solver_for(problem, solver)
-        asked = self.bounds, self.prior, self._rescaling()
-        plain = chosen is solver and all(value is None for value in asked)
-        auto = plain and self._asks_for_no_solver()
+        plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
+        auto = plain and chosen is solver and self._asks_for_no_solver()
         if auto and problem.structure.digest()["the planes"] == "relaxed":
             return SOLVERS["gdmm"]()
         return chosen
@@ -817,36 +815,6 @@ def fitted_model(kind, n_features, n_labels, edges, *options):
     return kind(n_features, n_labels, edges, True, *options)
 
 
-def label_costs(loss, label_weight, n_labels):
-    """Return the loss of a wrong label.
-
-    Parameters
-    ----------
-    loss : {"hamming", "hamming_sum"}
-        Fraction or number of wrong labels.
-    label_weight : array-like of shape (n_labels,) or None
-        Factors by label.
-    n_labels : int
-        Number of labels L.
-
-    Returns
-    -------
-    cost : ndarray of shape (n_labels,), float64
-        Non-negative.
-
-    Raises
-    ------
-    ValueError
-        Naming the first weight that is wrong.
-    """
-    weight = np.ones(n_labels)
-    if label_weight is not None:
-        weight = array(label_weight, "label_weight", (n_labels,), low=0)
-        if not weight.any():
-            raise ValueError("label_weight is zero for all labels")
-    return weight / n_labels if loss == "hamming" else weight
-
-
 def default_lam(scale, cost):
     """Return R^2 / (10 n), with R^2 the mean squared norm of a row, for costs of one.
 
@@ -867,36 +835,3 @@ def default_lam(scale, cost):
     """
     # one after the other: their product may overflow
     return float(scale.times(LAM_FACTOR) / cost.mean() / scale.weight)
-
-
-def known_sets(known, n, n_labels):
-    """Return which labels of sets are known.
-
-    Parameters
-    ----------
-    known : sequence of n items, array or data frame of shape (n, n_labels)
-        An item is None if nothing is known of a row, or has an entry for each label: 1 or True, 0
-        or False, and None or NaN where it is not known.
-    n, n_labels : int
-        Numbers of rows and of labels.
-
-    Returns
-    -------
-    codes : ndarray of shape (n, n_labels), int8
-        1, 0, and -1 where it is not known.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the first item or entry that is wrong.
-    """
-    if is_polars(known):
-        known = known.to_numpy()
-    if hasattr(known, "iloc"):
-        known = known.astype(object).where(known.notna(), None).to_numpy()
-    known = list(known) if isinstance(known, np.ndarray) else known
-    sizes, codes = np.full(n, n_labels), np.full(n * n_labels, -1, dtype=np.int8)
-    allowed = check_known(known, sizes, np.arange(2), ignored=np.nan)
-    if allowed is not None:
-        codes[~allowed.all(axis=1)] = allowed[~allowed.all(axis=1), 1]
-    return codes.reshape(n, n_labels)

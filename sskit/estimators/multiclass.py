@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -14,9 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.base.costs import CostOptions
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_labels,
@@ -30,25 +28,21 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
-from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.scaling import ColumnSums, StandardizeMixin
-from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import (
-    check_scores,
-    default_lam,
-    linear_scores,
-    row_scale,
-    surrogate_lam,
-)
-from sskit.estimators.completion.hidden import Hidden
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.standardize import StandardizeMixin
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
+from sskit.estimators.base.weights import default_lam, surrogate_lam
+from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.summary import ByClass, Labels, TrainingData, WeightSums
-from sskit.estimators.reading.targets import Classes
+from sskit.estimators.reading.summary import ByClass, Labels, RowSummary, TrainingData, WeightSums
+from sskit.inputs.labels.targets import Classes
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
+from sskit.models.linear import check_scores, linear_scores, row_scale
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
+from sskit.solvers.convex_concave import Completion
 
 SURROGATES = "auto", "weston_watkins", "crammer_singer", "log"
 # Of more classes "auto" takes the largest of their hinges.
@@ -62,22 +56,14 @@ def has_probabilities(estimator):
     return True
 
 
-class FittedClasses:
+class FittedClasses(FittedRounds):
     """Types of the attributes that a fitted `StructSVMClassifier` has."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
     component_labels_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: Any
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
-    kernel_: Any
     classes_: np.ndarray
     feature_scale_: np.ndarray
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
     n_samples_seen_: float
 
 
@@ -311,6 +297,7 @@ class StructSVMClassifier(
     n_init: int = parameter(AT_LEAST_ONE, default=1)
 
     _n_asked = 1000
+    _asks = {"class weights": None}  # they are those of rows, which a likelihood takes
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -337,7 +324,7 @@ class StructSVMClassifier(
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     @available_if(lambda self: "component_labels_" in vars(self))
     def _state_names(self):
@@ -358,19 +345,20 @@ class StructSVMClassifier(
             c = weights.block_weights(n_samples, weight) if weights.largest else None
             labels = labels._replace(fractions=np.bincount(codes, c, len(values)))
         # refuses features that are too large, whatever lam
-        scale = None if is_kernel(self) else self._by_class(row_scale, data, target, weight)
+        scale = sums = None
+        if not is_kernel(self):
+            scale = self._by_class(row_scale, data, target, weight)
+            if self._scales_columns:
+                sums = self._by_class(self._column_sums, data, target, weight)
         return TrainingData(
             data=data,
             target=target,
             weight=weight,
+            summary=RowSummary.of_rows(
+                data, weight, columns, labels=labels, scale=scale, column_sums=sums
+            ),
             columns=columns,
-            scale=scale,
-            statistics={"labels": labels},
         )
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`: class weights are those of rows."""
-        return {"class weights": None}
 
     def _different(self, labels):
         """Return the set of different classes."""
@@ -385,11 +373,6 @@ class StructSVMClassifier(
             rows = np.flatnonzero(target.codes == k)
             sums[label] = sums_of(data[rows], None if weight is None else weight[rows])
         return sums
-
-    def _column_sums(self, data, weight, checked):
-        """Return the sums of the columns of rows, of each class if classes have weights."""
-        sums_of = partial(ColumnSums.of, room=self._room())
-        return self._by_class(sums_of, data, checked.target, weight)
 
     @property
     def _cure(self):
@@ -415,18 +398,16 @@ class StructSVMClassifier(
         if self.class_weight is not None:
             factors = self._factors(labels)
         options = CostOptions(**vars(options), table=table, factors=factors)
-        summary = super()._decide(summary, options, checked)
-        if factors is None:
-            return summary
-        by_label = dict(zip(labels.values.tolist(), factors.tolist(), strict=True))
-        summary = replace(
-            summary,
-            weights=summary.weights.times_factors(factors, labels.fractions),
-            column_sums=None if sums is None else sums.total(by_label),
-            scale=None if scale is None else scale.total(by_label),
-        )
-        summary.check()
-        return summary
+        if factors is not None:
+            by_label = dict(zip(labels.values.tolist(), factors.tolist(), strict=True))
+            summary = replace(
+                summary,
+                weights=summary.weights.times_factors(factors, labels.fractions),
+                column_sums=None if sums is None else sums.total(by_label),
+                scale=None if scale is None else scale.total(by_label),
+            )
+            summary.check()
+        return super()._decide(summary, options, checked)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -436,7 +417,7 @@ class StructSVMClassifier(
         if options.factors is not None:
             weight = options.factors[labels] * (1.0 if weight is None else weight)
         shared = {"classes_": classes, "n_features_in_": n_features}
-        shared |= checked.columns.attributes()
+        shared |= checked.columns
         block_weight = summary.weights.block_weights(len(labels), weight)
         table, n_scores, of_kernel, further = options.table, len(classes), {}, {}
         if is_kernel(self):
@@ -474,11 +455,9 @@ class StructSVMClassifier(
                     partial=states.known(labels, None),
                     cost=None,
                     block_weight=block_weight,
-                    n_jobs=self.n_jobs,
                     table=table,
                     states=states,
-                    n_init=self.n_init,
-                    random_state=self.random_state,
+                    **settings_of(self),
                 )
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)

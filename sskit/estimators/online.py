@@ -11,14 +11,14 @@ from sklearn.utils.validation import _check_feature_names
 from sskit._labels import label_array, shown
 from sskit._numbers import shortened
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
-from sskit.estimators.base.scaling import Columns
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.combinations import check_combinations, refusal
 from sskit.estimators.reading.summary import Labels, matrices
+from sskit.models.columns.scaling import Columns
 
 # What must be the same in all steps, by field of the summary.
 FEATURES = {
@@ -70,13 +70,12 @@ def step(estimator, X, y, classes, sample_weight, **further):
             "of a version without partial_fit; fit it again"
         )
     checked = estimator._read_data(X, y, sample_weight, part=True, **further)
-    summary = estimator._summarize(checked)
+    summary = checked.summary
     if last is not None:
         check_features(estimator, X, summary)
     always = [estimator.outside] if hasattr(estimator, "outside") else []
     summary = with_all_labels(summary, classes, last, checked, always)
     summary = estimator._agree([estimator._running(summary, last)], options)
-    summary = estimator._with_columns(summary)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
@@ -100,8 +99,8 @@ def step(estimator, X, y, classes, sample_weight, **further):
     for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
         if last is not None and names in last:  # this part may have come without
             fitted[names] = last[names]
-    return estimator._set_fitted(
-        fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
+    return replace_fitted(
+        estimator, fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
     )
 
 

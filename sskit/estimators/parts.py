@@ -13,19 +13,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
-from sskit.estimators.base.attributes import BlockAttributes, flat_weights
-from sskit.estimators.base.convex_concave import Completion
-from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
     check_numbers,
     check_weights,
     raise_damaged,
 )
-from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.task import BlockAttributes, TrainingTask, flat_weights
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.reading.summary import Summary, TrainingData, averaged
+from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
     check_part_names,
@@ -47,6 +45,7 @@ from sskit.models.parts.data import (
 )
 from sskit.models.parts.log_odds import TrueScores, as_log_odds
 from sskit.models.parts.model import PoseModel
+from sskit.solvers.convex_concave import Completion
 
 # Regularisation strength where the user names none, times the number of samples.
 LAMS = {"log_odds": 10.0, "raw": 1.0}
@@ -91,7 +90,7 @@ class PoseData(TrainingData):
     sizes: np.ndarray
 
 
-class FittedParts:
+class FittedParts(FittedRounds):
     """Types of the attributes that a fitted `PartsModel` has."""
 
     coef_: np.ndarray
@@ -102,9 +101,6 @@ class FittedParts:
     parents_: np.ndarray
     part_names_: np.ndarray | MaybeNone
     score_curves_: np.ndarray | MaybeNone
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
 
 
 @parameters
@@ -304,7 +300,6 @@ class PartsModel(FittedParts, StructuredEstimator):
     True
     """
 
-    _summary_class = PoseSummary
     _weighs_by_label = False
     _rule_of_lam = "10 / n, or 1 / n of raw scores"
     _type_of_estimator = "pose_estimator"
@@ -353,7 +348,7 @@ class PartsModel(FittedParts, StructuredEstimator):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
@@ -377,7 +372,9 @@ class PartsModel(FittedParts, StructuredEstimator):
             data=maps,
             target=places,
             weight=weight,
-            statistics=statistics,
+            summary=PoseSummary(
+                n_samples=len(maps), weights=WeightSums.of(len(maps), weight), **statistics
+            ),
             parents=parents,
             sizes=pose_scales(places, torso),
         )

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from sskit._numbers import as_array
 from sskit._parameters import parameters
 from sskit._types import ArrayLike, RegressorMixin, Self
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator
+from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.scaling import StandardizeMixin
-from sskit.estimators.base.scaling_in_groups import WithinColumns, variance_within
-from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.base.weights import check_scores, linear_scores, row_scale
+from sskit.estimators.base.standardize import StandardizeMixin
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.summary import RowSummary, TrainingData
+from sskit.inputs.groups import check_grades, check_groups
 from sskit.inputs.ragged_array import RaggedArray
-from sskit.inputs.rows import check_classes, check_rows
+from sskit.inputs.rows import check_rows
 from sskit.inputs.weights import check_sample_weight
+from sskit.models.columns.in_groups import WithinColumns, variance_within
+from sskit.models.linear import check_scores, linear_scores, row_scale
+from sskit.models.rankings.fractions import ordered_fractions
 from sskit.models.rankings.model import RankingModel
-from sskit.oracles.rankings.swapped_pairs import worst_ranking
 from sskit.solvers import CuttingPlane
 
 # Times half the mean squared difference of rows within groups, over the number of rows that count;
 # chosen on six sets, see the benchmarks.
 LAM_FACTOR = 0.1
-# Scores of groups of up to so many rows are compared pair by pair, for many groups at once.
-FEW_ROWS, PAIRS_AT_ONCE = 32, 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +196,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
     _needs_intercept = False
     _measure = "squared differences of rows within groups"
     _rule_of_lam = "R^2 / (10 n), of differences within groups"
-    _summary_class = RowSetSummary
+    _asks = {"groups": "a loss of sets of rows"}
 
     @with_callbacks
     def fit(
@@ -238,7 +234,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
             If a parameter or the data are wrong, or no group with a weight has two rows of
             different grades; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight, groups=groups))
+        return replace_fitted(self, self._fit(X, y, sample_weight, groups=groups))
 
     def _read_data(self, X, y, sample_weight, part=False, groups=None):
         """Return training data, checked."""
@@ -260,27 +256,26 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         # all that the loss depends on is differences of rows of a group
         variance = variance_within(data, rows.offsets, paired)
         scale = scale.of_norm(float(variance.sum()))
-        statistics = {"labels": None, "n_counted": float(counts.sum()), "variance": variance}
+        of_rows = None if weight is None else np.repeat(weight, np.diff(rows.offsets))
+        sums = self._column_sums(data, of_rows)
+        summary = RowSetSummary.of_rows(
+            RaggedArray(data, rows.offsets),
+            weight,
+            columns,
+            labels=None,
+            scale=scale,
+            column_sums=None if sums is None else WithinColumns(sums, variance),
+            n_counted=float(counts.sum()),
+            variance=variance,
+        )
         return TrainingData(
             data=RaggedArray(data, rows.offsets),
             target=grades,
             weight=weight,
+            summary=summary,
             columns=columns,
-            scale=scale,
-            statistics=statistics,
+            compared=[np.sqrt(variance)[None]],
         )
-
-    def _summarize(self, checked):
-        """Return the summary of checked data, with what columns are scaled by within groups."""
-        summary = super()._summarize(checked)
-        if summary.column_sums is None:
-            return summary
-        sums = WithinColumns(summary.column_sums, summary.variance)
-        return replace(summary, column_sums=sums)
-
-    def _compared(self, checked):
-        """Return what columns are compared by: a row of their deviations within groups."""
-        return [np.sqrt(checked.statistics["variance"])[None]]
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -288,7 +283,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         model = RankingModel(summary.n_features)
         block_weight = summary.weights.block_weights(len(data), checked.weight)
         problem = model.bind(data.values, data.offsets, checked.target, block_weight)
-        shared = {"n_features_in_": summary.n_features} | checked.columns.attributes()
+        shared = {"n_features_in_": summary.n_features} | checked.columns
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
         return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
@@ -300,10 +295,6 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         """
         few = problem.n_blocks <= FEW_PAIRS
         return CuttingPlane() if few and self._asks_for_no_solver() else solver
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`."""
-        return {"groups": "a loss of sets of rows"}
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of rows: the higher, the further up.
@@ -379,149 +370,3 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def check_grades(estimator, X, y, **options):
-    """Return checked rows and their grades.
-
-    Parameters
-    ----------
-    estimator : RankingSVM
-        Its ``n_features_in_`` and ``feature_names_in_`` are set, or compared.
-    X : {array-like, sparse matrix} of shape (n, p)
-        Features.
-    y : array-like of shape (n,)
-        Numbers.
-    **options : object
-        Of `check_rows`.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix of shape (n, p)
-        Checked.
-    y : ndarray of shape (n,)
-        Finite numbers.
-
-    Raises
-    ------
-    ValueError
-        If X or y is wrong.
-    """
-    y = check_classes(y)
-    data, grades = check_rows(estimator, X, y, y_numeric=True, **options)
-    if grades.dtype.kind not in "biuf":
-        raise ValueError(f"y must hold numbers, got dtype {grades.dtype}")
-    return data, grades
-
-
-class Groups(NamedTuple):
-    """Rows by groups, which are in the order of their first rows.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_rows,) or None
-        Rows of the first group, in their order, then those of the second, ...; None if they lie
-        so already.
-    offsets : ndarray of shape (n_groups + 1,), int64
-        Where each group begins among the ordered rows.
-    weight : ndarray of shape (n_groups,) or None
-        Weights of the groups.
-    """
-
-    order: np.ndarray | None
-    offsets: np.ndarray
-    weight: np.ndarray | None
-
-    def sort(self, rows):
-        """Return rows in order; the same object if they are."""
-        return rows if self.order is None else rows[self.order]
-
-
-def check_groups(groups, weight, n_rows):
-    """Return which rows belong together.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n_rows,) or None
-        A group of any sortable type for each row; None is one group of all.
-    weight : ndarray of shape (n_rows,) or None
-        Weights of the rows.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    groups : Groups
-        The rows of each.
-
-    Raises
-    ------
-    ValueError
-        If there is not one for each row, one is missing, or rows of one have different weights.
-    TypeError
-        If two cannot be sorted.
-    """
-    groups = np.zeros(n_rows, dtype=np.intp) if groups is None else check_classes(groups, "groups")
-    values = as_array(groups, "groups")
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"groups.shape == {values.shape}, expected ({n_rows},): one group for each row of X"
-            + hint_of_sizes(values, n_rows)
-        )
-    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    codes, first = np.argsort(np.argsort(first))[codes], np.sort(first)
-    if weight is not None:
-        wrong = np.flatnonzero(weight != weight[first[codes]])
-        if len(wrong):
-            row, other = wrong[0], first[codes[wrong[0]]]
-            raise ValueError(
-                f"sample_weight[{row}] is {weight[row]} but sample_weight[{other}] is "
-                f"{weight[other]}, in the same group (groups=None is one of all rows): a loss of "
-                "a set of rows has a weight for the set"
-            )
-        weight = weight[first]
-    order = None if (np.diff(codes) >= 0).all() else np.argsort(codes, kind="stable")
-    return Groups(order, np.append(0, np.bincount(codes).cumsum()).astype(np.int64), weight)
-
-
-def hint_of_sizes(values, n_rows):
-    """Return what an error adds if groups seem to be their sizes, as other packages take them."""
-    sizes = values.ndim == 1 and values.dtype.kind in "iuf" and (values >= 0).all()
-    if not sizes or values.sum() != n_rows:
-        return ""
-    return (
-        "; these seem to be the sizes of consecutive groups, for which it is "
-        "np.repeat(np.arange(len(sizes)), sizes)"
-    )
-
-
-def ordered_fractions(offsets, grades, scores):
-    """Return the fraction of pairs of rows in order for each group, as `ordered_fraction`."""
-    sizes = np.diff(offsets)
-    fractions = np.empty(len(sizes))
-    for size in np.unique(sizes).tolist():
-        (same,) = np.nonzero(sizes == size)
-        if size > FEW_ROWS:
-            for i in same.tolist():
-                rows = slice(offsets[i], offsets[i + 1])
-                fractions[i] = ordered_fraction(grades[rows], scores[rows])
-            continue
-        n_parts = -(-len(same) * size**2 // PAIRS_AT_ONCE)
-        for part in np.array_split(same, n_parts):
-            rows = offsets[part][:, None] + np.arange(size)
-            (low, high), (s, t) = ((v[rows][:, None], v[rows][..., None]) for v in (grades, scores))
-            above = high > low
-            right, n_pairs = above * ((t > s) + 0.5 * (t == s)), above.sum(axis=(1, 2))
-            with np.errstate(invalid="ignore"):  # NaN without pairs
-                fractions[part] = right.sum(axis=(1, 2)) / n_pairs
-    return fractions
-
-
-def ordered_fraction(grades, scores):
-    """Return the fraction of pairs of rows in order, equal scores half; NaN without pairs."""
-    if grades.min() == grades.max():
-        return np.nan
-    ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
-    # a pair counts as wrong where the lower row plus this is above the higher one
-    wrong, not_right = (worst_ranking(ranks, grades, loss_weight=c)[1] for c in (0.0, 0.5))
-    return 1.0 - 0.5 * (wrong + not_right)

@@ -7,18 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import by_label, string_array
-from sskit._numbers import array, as_floats
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -29,8 +28,9 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
+from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
@@ -42,9 +42,14 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.inputs.chains.segments import check_segmentations
+from sskit.inputs.chains.segments import (
+    check_segmentations,
+    lengths_by_label,
+    segments_of,
+    spans_of,
+)
 from sskit.inputs.ragged import check_filled, split, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, make_offsets, object_array
+from sskit.inputs.ragged_array import RaggedArray, make_offsets
 from sskit.inputs.weights import (
     check_sample_weight,
     class_factors,
@@ -53,6 +58,7 @@ from sskit.inputs.weights import (
     without_empty,
 )
 from sskit.models.chain.model import token_scale
+from sskit.models.segments.features import count_features, whole_features
 from sskit.models.segments.model import SegmentModel
 
 if TYPE_CHECKING:
@@ -60,10 +66,6 @@ if TYPE_CHECKING:
 
 
 LOSSES = "hamming", "hamming_sum", "segments"
-
-
-# Larger numbers have sums of squares that overflow.
-LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,7 +385,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     True
     """
 
-    _summary_class = SegmentSummary
     _type_of_estimator = "segment_tagger"
     max_length: int | Dictionary | None = parameter(AT_LEAST_ONE, dict, None, default=None)
     scheme: Scheme = parameter(StrOptions(set(SCHEMES)), default="bio")
@@ -425,7 +426,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
@@ -440,22 +441,25 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
-        statistics = {
-            "labels": Labels.of(target.classes, target.codes >> 1, counted),
-            "form": target.form,
-            "n_certain": len(target.codes),
-            "max_lengths": lengths_by_label(target.classes, target.codes),
-            "longest": int(stacked.lengths.max()),
-            "n_segment_features": count_features(self.segment_features, stacked, numbers[0]),
-        }
+        summary = SegmentSummary.of_rows(
+            stacked,
+            weight,
+            columns,
+            labels=Labels.of(target.classes, target.codes >> 1, counted),
+            scale=scale,
+            form=target.form,
+            n_certain=len(target.codes),
+            max_lengths=lengths_by_label(target.classes, target.codes),
+            longest=int(stacked.lengths.max()),
+            n_segment_features=count_features(self.segment_features, stacked, numbers[0]),
+        )
         return SegmentData(
             data=stacked,
             numbers=numbers,
             target=target,
             weight=weight,
+            summary=summary,
             columns=columns,
-            scale=scale,
-            statistics=statistics,
         )
 
     def _decide(self, summary, options, checked):
@@ -473,7 +477,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             limits=limits_of(self.max_length, self.outside, summary),
             states=resolve_states(self.n_states_per_label, labels.values, summary.n_certain),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`: segments may be as long as before."""
@@ -520,7 +524,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        shared |= checked.columns.attributes()
+        shared |= checked.columns
         completion = None
         if states.hidden:
             shared["n_states_"] = states.counts
@@ -530,9 +534,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
                 codes=codes,
                 states=states,
                 whole=whole,
-                n_init=self.n_init,
-                n_jobs=self.n_jobs,
-                random_state=self.random_state,
+                **settings_of(self),
             )
         to_attributes, total = BlockAttributes(model.layout, shared), summary.weights.total
         lam, rule = surrogate_lam(summary)
@@ -613,47 +615,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         decoder, offsets = self._decoder(X, known)
         return self._segments(decoder.best(), offsets)
 
-    @overload
-    def predict_topk(
-        self,
-        X: Samples,
-        k: int,
-        *,
-        return_scores: Literal[False] = False,
-        known: Samples | None = None,
-    ) -> np.ndarray: ...
-
-    @overload
-    def predict_topk(
-        self, X: Samples, k: int, *, return_scores: Literal[True], known: Samples | None = None
-    ) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def predict_topk(
-        self, X: Samples, k: int, *, return_scores: bool = False, known: Samples | None = None
-    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Return the k best segmentations of each sequence.
-
-        Parameters
-        ----------
-        X : list of n_samples sequences
-            As in `fit`; sequences may be empty.
-        k : int
-            Number of segmentations; fewer are returned if fewer exist.
-        return_scores : bool, default=False
-            Whether to return their scores too.
-        known : sequence of n_samples items, default=None
-            As in `predict`.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of tags, of shape (m, T_i), or of lists of segments, of shape
-            (m,), as `predict` returns them: distinct segmentations, best first.
-        scores : ndarray of shape (n_samples,), object
-            Only if `return_scores`: each item is an ndarray of their scores F(x, y).
-        """
-        return super().predict_topk(X, k, return_scores=return_scores, known=known)
-
     def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the F1 score of segments that match exactly.
 
@@ -720,8 +681,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         place = {label: k for k, label in enumerate(self.classes_.tolist())}
         places = np.array([place.get(label, -1) for label in classes.tolist()], dtype=np.int32)
         kinds = places[codes >> 1]
-        starts = np.flatnonzero(codes & 1)
-        sizes = np.diff(np.append(starts, len(codes)))
+        starts, sizes = spans_of(codes)
         wrong = (kinds[starts] < 0) | (sizes > self.max_length_[kinds[starts]])
         sequence = np.searchsorted(offsets, starts, side="right") - 1
         able = np.bincount(sequence[wrong], minlength=len(offsets) - 1) == 0
@@ -790,15 +750,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         return model
 
 
-def lengths_by_label(classes, codes):
-    """Return the length of the longest segment of each label."""
-    starts = np.flatnonzero(codes & 1)
-    sizes = np.diff(np.append(starts, len(codes)))
-    longest = np.zeros(len(classes), dtype=np.int64)
-    np.maximum.at(longest, codes[starts] >> 1, sizes)
-    return Counter(dict(zip(classes.tolist(), longest.tolist(), strict=True)))
-
-
 def limits_of(max_length, outside, summary):
     """Return how long the segments of each label may be.
 
@@ -822,117 +773,3 @@ def limits_of(max_length, outside, summary):
     limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
     # a step of `partial_fit` may have none of a label
     return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)
-
-
-def segments_of(codes, offsets, labels, outside):
-    """Return the segments of labellings.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_tokens,)
-        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens.
-    offsets : ndarray of shape (n + 1,)
-        Where sequences begin.
-    labels : list
-        What the labels are.
-    outside : int
-        The one of tokens in no segment; -1 for none.
-
-    Returns
-    -------
-    segments : ndarray of shape (n,), object
-        Lists of tuples (start, end, label).
-    """
-    starts = np.flatnonzero(codes & 1)
-    stops, kinds = np.append(starts[1:], len(codes)), codes[starts] >> 1
-    sequence = np.searchsorted(offsets, starts, side="right") - 1
-    first = offsets[sequence]
-    spans = np.stack([sequence, starts - first, stops - first, kinds])[:, kinds != outside]
-    segments = [[] for _ in range(len(offsets) - 1)]
-    for i, start, stop, kind in spans.T.tolist():
-        segments[i].append((start, stop, labels[kind]))
-    return object_array(segments)
-
-
-def count_features(function, stacked, number):
-    """Return how many features a segment has: those of the first token of the first sequence.
-
-    Parameters
-    ----------
-    function : callable or None
-        The parameter `segment_features`.
-    stacked : RaggedArray
-        Sequences, none of them empty.
-    number : int
-        What error messages call the first one.
-
-    Returns
-    -------
-    n_features : int
-        0 without a function.
-    """
-    if function is None:
-        return 0
-    name = f"segment_features(X[{number}], 0, 1)"
-    answer = array(function(_rows(stacked, 0), 0, 1), name, ("n",))
-    if not len(answer):
-        raise ValueError(f"{name} is empty, expected one number or more")
-    return len(answer)
-
-
-def whole_features(function, stacked, max_length, n_features, numbers):
-    """Return the features of all segments that sequences may have.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a sequence (T, p), the first token of a segment and the one after the last; returns
-        the features.
-    stacked : RaggedArray
-        Sequences, none of them empty.
-    max_length : int
-        Length of the longest segment.
-    n_features : int
-        Number of features q that each segment must have.
-    numbers : ndarray of int of shape (n,)
-        What error messages call the sequences.
-
-    Returns
-    -------
-    features : ndarray of shape (n_values,)
-        Sequence after sequence, those of T tokens as (T, min(max_length, T), q): by the first token
-        of a segment, its length less one, and the feature.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the sequence and the segment.
-    """
-    lengths = np.diff(stacked.offsets)
-    sizes = lengths * np.minimum(lengths, max_length) * n_features
-    places = np.concatenate([[0], np.cumsum(sizes)])
-    values = np.zeros(places[-1])
-    for i, n_tokens in enumerate(lengths.tolist()):
-        x, number = _rows(stacked, i), int(numbers[i])
-        block = values[places[i] : places[i + 1]].reshape(n_tokens, -1, n_features)
-        for start in range(n_tokens):
-            for d in range(min(block.shape[1], n_tokens - start)):
-                name = f"segment_features(X[{number}], {start}, {start + d + 1})"
-                answer = as_floats(function(x, start, start + d + 1), name)
-                if answer.shape != (n_features,):
-                    raise ValueError(f"{name} has the shape {answer.shape}, not ({n_features},)")
-                block[start, d] = answer
-        wrong = np.argwhere(~(np.abs(block) <= LARGEST))
-        if len(wrong):
-            start, d, _ = wrong[0].tolist()
-            name = f"segment_features(X[{number}], {start}, {start + d + 1})"
-            array(block[start, d], name, (n_features,), low=-LARGEST, high=LARGEST)
-    return values
-
-
-def _rows(stacked, i):
-    """Return the rows of a sequence, which the function of the user cannot write to."""
-    x = stacked.values[stacked.offsets[i] : stacked.offsets[i + 1]]
-    if isinstance(x, np.ndarray):
-        x.flags.writeable = False
-    return x

@@ -14,21 +14,21 @@ from sskit._numbers import check_bool, check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
-from sskit.estimators.base.attributes import BlockAttributes
-from sskit.estimators.base.convex_concave import Completion
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
-from sskit.estimators.reading.summary import Summary, TrainingData, same
+from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.binding import PythonBinding
 from sskit.models.structured.compiled import CompiledBinding, CompiledModel
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
+from sskit.solvers.convex_concave import Completion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +40,11 @@ class StructureSummary(Summary):
     kinds: frozenset
 
 
-class FittedStructure:
+class FittedStructure(FittedRounds):
     """Types of the attributes that a fitted `StructuredSVM` has."""
 
     coef_: np.ndarray
     model_: Any
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
     n_samples_seen_: float
 
 
@@ -198,7 +195,6 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
     array([ 1, -1,  1])
     """
 
-    _summary_class = StructureSummary
     _weighs_by_label = False
     _rule_of_lam = "1 / n"
     _type_of_estimator = "structured_classifier"
@@ -240,7 +236,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
                 f"argmax of {type(self.model).__name__} found no labelling with a loss at w = 0, "
                 "so all weights are zero; does it add the loss when y_true is given?",
             )
-        return self._set_fitted(fitted)
+        return replace_fitted(self, fitted)
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, as lists; the model checks their items."""
@@ -253,9 +249,13 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
-        statistics = {"n_weights": n_weights, "kinds": kinds}
-        return TrainingData(data=inputs, target=targets, weight=weight, statistics=statistics)
+        weights = WeightSums.of(len(inputs), weight)
+        summary = StructureSummary(
+            n_samples=len(inputs), weights=weights, n_weights=n_weights, kinds=kinds
+        )
+        return TrainingData(data=inputs, target=targets, weight=weight, summary=summary)
 
+    @property
     def _asks(self):
         """Return what the model object requires, as `refusal` takes it."""
         model = self.model

@@ -11,15 +11,15 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
-from sskit.estimators.base.task import TrainingTask
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
+from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
@@ -30,8 +30,9 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.labels import read_labels
-from sskit.estimators.reading.summary import TrainingData, matrices
+from sskit.estimators.reading.summary import Labels, TrainingData, matrices
+from sskit.inputs.labels.partial import check_partial_labels
+from sskit.inputs.ragged_array import locate
 from sskit.inputs.weights import (
     check_sample_weight,
     check_token_weight,
@@ -99,8 +100,8 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
       are apart, or None; of a fitted estimator they must be what it was fitted to;
     - ``_statistics(X, data, edges, weight)`` returns the scale of features, None if it depends on
       a kernel, and fields of the `Summary` besides;
-    - ``_model(summary, X)`` returns the model of data with features X;
-    - ``_shared(summary)`` returns the fitted attributes that are no weights, beside the usual ones;
+    - ``_model(summary, X)`` returns the model of data with features X, and the fitted attributes
+      that are no weights, beside the usual ones;
     - ``_latent`` is the class of `Hidden` that binds models;
     - ``_request(data, edges, n_states, states, possible)`` returns the request of checked samples
       under the weights of the fit, which it checks;
@@ -114,37 +115,49 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part, self._trees)
         data, edges = self._read(X)
-        target, offsets = read_labels(self, y, data.lengths, part), data.offsets
+        target, offsets = check_partial_labels(y, data.lengths, self.ignore_label), data.offsets
+        if target.possible is not None:
+            check_unknown(self, target, offsets, part)
         weight = check_sample_weight(sample_weight, len(data), part=part)
         if token_weight is not None:
-            check_combinations(self, **{"token weights": f"{self._tokens[:-1]}_weight"})
-        token_weight = check_token_weight(token_weight, data.lengths, self._tokens[:-1])
+            noun = self._tokens[:-1]
+            check_combinations(self, **{"token weights": f"{noun}_weight"})
+            token_weight = check_token_weight(token_weight, data.lengths, noun)
         data, weight = without_empty(data, weight, part)
-        # refuses features that are too large, whatever lam
-        scale, statistics = self._statistics(X, data, edges, weight)
+        n_certain = target.n_certain
+        statistics = {
+            "labels": Labels.of_partial(target, counted_weight(weight, data.lengths)),
+            "n_hidden": len(target.labels) - n_certain,
+            "n_certain": n_certain,
+            # refuses features that are too large, whatever lam
+            **self._statistics(X, data, edges, weight),
+        }
         return TokenData(
             data=data,
             target=target,
             weight=weight,
+            summary=self._summary_class.of_rows(data, weight, columns, **statistics),
             columns=columns,
-            scale=scale,
-            statistics=target.statistics(counted_weight(weight, data.lengths)) | statistics,
             token_weight=token_weight,
             edges=edges,
             offsets=offsets,
         )
 
-    def _decide(self, summary, options, checked, rules=(None, None, None)):
-        """Return the summary of all data with all options of the fit, rules among them."""
+    def _decide(self, summary, options, checked):
+        """Return the summary of all data with all options of the fit; see `_agree`."""
         labels, n_tokens = summary.labels, summary.n_hidden + summary.n_certain
         asked = self.n_states_per_label, labels.values, n_tokens, self._tokens
         options = TokenOptions(
             **vars(options),
             **decided_costs(self, labels),
-            rules=rules,
+            rules=self._rules(labels, checked),
             states=resolve_states(*asked),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
+
+    def _rules(self, labels, checked):
+        """Return allowed transitions, first and last labels; None each if all are."""
+        return None, None, None
 
     def _settled(self, checked, summary):
         """Return data with labels by their numbers in all data, which the rules allow."""
@@ -156,32 +169,26 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         partial, labels, states = target.partly(summary.n_hidden), target.labels, options.states
         token_weight = checked.token_weight
         costs, table = training_costs(self, options, labels, data.lengths, partial, token_weight)
-        shared = {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
-        shared |= checked.columns.attributes() | self._shared(summary)
+        (X, *_) = matrices(data)
+        model, shared = self._model(summary, X)
+        shared |= {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
+        shared |= checked.columns
         of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
-        (X, *_) = matrices(data)
-        model = self._model(summary, X)
-        latent = self._latent(
-            model=model,
-            data=data,
-            partial=target if partial is None else partial,
-            cost=costs,
-            block_weight=summary.weights.block_weights(len(data), checked.weight),
-            n_jobs=self.n_jobs,
-            table=states.of_pairs(table),
-            states=states,
-            n_init=self.n_init,
-            edges=checked.edges,
-            random_state=self.random_state,
-        )
-        problem = latent.bind()
+        known = target if partial is None else partial
+        bound = {"data": data, "cost": costs, "table": states.of_pairs(table)}
+        bound["block_weight"] = summary.weights.block_weights(len(data), checked.weight)
+        if checked.edges is not None:
+            bound["edges"] = checked.edges
+        problem = model.bind(labels=known.labels, **bound)
         if partial is not None and options.likelihood:
             # the sum over all that may be right is no longer convex
             problem.accept(partial.possible)
             further["certifiable"] = False
         elif partial is not None:
+            settings = settings_of(self)
+            latent = self._latent(model=model, partial=partial, states=states, **settings, **bound)
             latent.mark_right(problem)
             further["completion"] = latent
         if summary.scale is None:
@@ -356,3 +363,36 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     def _explained(self, *args):
         """Return the rows and the attributes of what `explain` returns, given all it takes."""
         return explain(self, *args)
+
+
+def check_unknown(estimator, partial, offsets, part=False):
+    """Raise ValueError for training labels that are not known, if they cannot be completed.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        With the parameter `ignore_label`.
+    partial : PartialLabels
+        Some labels of which are not known.
+    offsets : ndarray of shape (n + 1,)
+        Where samples begin.
+    part : bool, default=False
+        Whether these are a part of the data only.
+
+    Raises
+    ------
+    ValueError
+        If nothing is known, or if the estimator has a parameter that needs all labels.
+    """
+    if partial.ignored.all():
+        raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
+    if partial.possible.all() and not part:
+        raise ValueError("y determines nothing: every label is possible at every token")
+    t = np.flatnonzero(partial.n_possible > 1)[:1]
+    if len(t):
+        place = "y[{}][{}]".format(*locate(offsets, t[0]))
+        asked = {"unknown": f"{place}, which has no known label,"}
+        some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
+        if some.any():
+            asked["sets"] = "a set of labels of which one is right"
+        check_combinations(estimator, **asked)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sskit._parameters import parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.hidden import HiddenNodes
@@ -287,7 +288,7 @@ class TreeTagger(FittedTrees, Tagger):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight, token_weight=token_weight))
 
     def _read(self, X, fitted=False):
         """Return checked trees, and None."""
@@ -297,21 +298,19 @@ class TreeTagger(FittedTrees, Tagger):
         return check_trees(X, **expected), None
 
     def _statistics(self, X, trees, edges, weight):
-        """Return the scale of features, and further fields of the summary."""
+        """Return further fields of the summary: the scale of features, and kinds of edges."""
         kinds = trees.kinds
-        return feature_scale(trees, weight), {
+        return {
+            "scale": feature_scale(trees, weight),
             "has_kinds": "no kinds" if kinds is None else "kinds",
             "kinds": None if kinds is None else Labels(*np.unique(kinds, return_counts=True)),
         }
 
     def _model(self, summary, X):
-        """Return the model of data with this summary."""
-        n_states, kinds = len(summary.options.states.labels), self._shared(summary)["edge_kinds_"]
-        return TreeModel(summary.n_features, n_states, kinds)
-
-    def _shared(self, summary):
-        """Return fitted attributes that are no weights."""
-        return {"edge_kinds_": None if summary.kinds is None else summary.kinds.values}
+        """Return the model of data with this summary, and fitted attributes beside its weights."""
+        kinds = None if summary.kinds is None else summary.kinds.values
+        model = TreeModel(summary.n_features, len(summary.options.states.labels), kinds)
+        return model, {"edge_kinds_": kinds}
 
     def _request(self, trees, edges, n_states, states, possible):
         """Return the request of checked trees."""

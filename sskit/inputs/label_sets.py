@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from sskit._numbers import shown
+from sskit._numbers import array, shown
 from sskit.inputs.frames import is_polars
 
 NAMED = ("frame", "polars")
@@ -130,3 +130,33 @@ def target_form(y, given):
     if hasattr(given, "iloc"):
         return "frame"
     return "sparse" if sp.issparse(y) else "dense"
+
+
+def label_costs(loss, label_weight, n_labels):
+    """Return the loss of a wrong label.
+
+    Parameters
+    ----------
+    loss : {"hamming", "hamming_sum"}
+        Fraction or number of wrong labels.
+    label_weight : array-like of shape (n_labels,) or None
+        Factors by label.
+    n_labels : int
+        Number of labels L.
+
+    Returns
+    -------
+    cost : ndarray of shape (n_labels,), float64
+        Non-negative.
+
+    Raises
+    ------
+    ValueError
+        Naming the first weight that is wrong.
+    """
+    weight = np.ones(n_labels)
+    if label_weight is not None:
+        weight = array(label_weight, "label_weight", (n_labels,), low=0)
+        if not weight.any():
+            raise ValueError("label_weight is zero for all labels")
+    return weight / n_labels if loss == "hamming" else weight

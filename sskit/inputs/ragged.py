@@ -279,7 +279,8 @@ def known_labels(flat, name_of, ignore_label=None):
     known = np.flatnonzero(~ignored)
     if len(known) == len(flat):
         flat = checked_labels(flat, name_of)
-        check_spelling(flat, ignore_label, name_of)
+        if ignore_label is not None:
+            check_spelling(flat, ignore_label, name_of)
         return flat, ignored
     if not len(known):
         return np.full(len(flat), plain(ignore_label)), ignored

@@ -265,14 +265,10 @@ class FeatureScale:
         """Return what this would be if rows had another mean squared norm."""
         return replace(self, squares=mean * self.rows)
 
-    @property
-    def mean(self):
-        """Mean squared norm of a row."""
-        return self.squares / self.rows if self.rows else np.nan
-
     def times(self, factor):
         """Return factor R^2, with R^2 the mean squared norm of a row; 1 if all features are zero.
 
         A lam in proportion to it lets the scale of the features cancel.
         """
-        return float(factor * self.mean or 1.0)
+        mean = self.squares / self.rows if self.rows else np.nan
+        return float(factor * mean or 1.0)

@@ -133,6 +133,8 @@ class WeightLayout:
             If a block is unknown, a shape does not fit, a bound is NaN, the lower one exceeds
             the upper one or a bound of the model's own.
         """
+        if bounds is None and self.own_bounds is None:
+            return None
         box = self._box(bounds)
         if self.own_bounds is None:
             return box

@@ -30,6 +30,7 @@ from sskit._public import export_from
 from sskit.solvers.block_coordinate.bcfw import BCFW, MultiPlane
 from sskit.solvers.block_coordinate.frank_wolfe import FrankWolfe
 from sskit.solvers.common.run import DualPoint
+from sskit.solvers.convex_concave import Completed
 from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
 from sskit.solvers.dual_decomposition.gdmm import GDMM, SoftBCFW
 from sskit.solvers.quasi_newton.lbfgs import LBFGS, PrimalPoint
@@ -46,4 +47,4 @@ __all__ = [
     "SoftBCFW",
 ]
 
-export_from(__name__, DualPoint, PrimalPoint)
+export_from(__name__, Completed, DualPoint, PrimalPoint)

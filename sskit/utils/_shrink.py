@@ -10,6 +10,8 @@ from sklearn.utils import Bunch, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._types import Samples
+from sskit.estimators.reading.columns import put_back, tokens_of
+from sskit.inputs.ragged_array import SoundArray, of_sound_parts
 from sskit.inputs.token_vectorizer import TokenVectorizer
 
 # Weights of features of tokens, (.., n_features).
@@ -75,10 +77,19 @@ def shrink(model: Any, X: Samples, max_changed: float = 0.0) -> Bunch:
     largest = np.max([np.abs(table).reshape(-1, n).max(axis=0) for table in tables], axis=0)
     order = np.argsort(largest, kind="stable")
 
+    tokens = tokens_of(X, model._trees)
+    if tokens is None:
+        raise ValueError("X must have tokens that are dicts or lists of strings, as in the fit")
+    # which takes far longer than to leave out columns
+    rows = model.vectorizer_.transform(tokens)
+
     def changed_without(n_dropped):
         """Return the copy without the smallest features, and how many labels that changes."""
-        smaller = _with_features(model, np.sort(order[n_dropped:]))
-        return smaller, float(np.mean(_labels(smaller.predict(X)) != before))
+        kept = np.sort(order[n_dropped:])
+        some = of_sound_parts(rows.values[:, kept], rows.offsets, SoundArray)
+        smaller = _with_features(model, kept)
+        labels = smaller.predict(some if tokens is X else put_back(some, X))
+        return smaller, float(np.mean(_labels(labels) != before))
 
     # one feature stays: a tagger needs a column
     low, high = min(int(np.count_nonzero(largest == 0.0)), n - 1), n

@@ -37,7 +37,7 @@ from sskit import (
     StructuredSVM,
     TreeTagger,
 )
-from sskit.estimators.base import scaling
+from sskit.models.columns import scaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 ROUNDING = 5e-8  # of a loss of about one by sample

@@ -22,7 +22,7 @@ from fuzz.products import (
     solve,
 )
 from sskit import StructSVMClassifier
-from sskit.estimators.base.scaling import ColumnSums
+from sskit.models.columns.scaling import ColumnSums
 
 N_PROBLEMS = int(os.environ.get("SSKIT_FUZZ", "16000")) // 200
 SEED = int(os.environ.get("SSKIT_SEED", "1"))

@@ -175,7 +175,7 @@ def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     kinds = None if batch.kinds is None else np.unique(batch.kinds)
     model, c = TreeModel(3, n_states, kinds), block_weights(n)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
-    problem = model.bind(batch, np.concatenate(y), cost, None, c)
+    problem = model.bind(batch, np.concatenate(y), cost, c)
     known = [0] if kinds is None else kinds.tolist()
     pairs, right = enumerated(
         given, y,
@@ -310,7 +310,7 @@ def graphs(kind, n_states, form, inference, seed=7, max_nodes=5, few=False):
     known = np.ones(len(labels), dtype=bool)
     model = kind(3, 2, n_states, pairwise_form=form, inference=inference)
     cost = node_costs("hamming", labels, known, n_states, None, batch.n_nodes)
-    problem = model.bind(batch, labels, cost, known, block_weights(n))
+    problem = model.bind(batch, labels, cost, block_weights(n), labelled=known)
     pairs = enumerate_graphs(given, y, n_states, block_weights(n), form)
     return Toy(problem, model.layout, pairs, given, n_states)
 

@@ -177,6 +177,7 @@ WARM = {
         "classifier", "classifier, slack", "classifier, poly", "classifier, structure",
         "tagger, transitions", "tagger, rbf", "trees, kinds", "graphs, tables",
         "graphs, expansions", "sets", "sets, tree", "sets, relaxed", "hierarchy", "poses",
+        "tagger, hidden labels",
     )
 }  # fmt: skip
 

@@ -212,7 +212,7 @@ def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elim
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
     model = AttractiveModel(x.shape[1], z.shape[1], n_states, inference=inference)
-    problem = model.bind(check_graphs(given), labels, cost, np.ones(len(labels), bool), c)
+    problem = model.bind(check_graphs(given), labels, cost, c)
     return GraphToy(
         problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from sskit.estimators.base.options import Options
 from sskit.estimators.combinations import check_combinations
-from sskit.estimators.reading.partial_labels import label_counts, set_mask
+from sskit.inputs.labels.partial import label_counts, set_mask
 from sskit.inputs.weights import class_factors, cost_table, factored
 
 

@@ -16,7 +16,6 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.convex_concave import Completed, solve_in_rounds
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
@@ -30,19 +29,20 @@ from sskit.estimators.base.outcome import (
     warn_of_little,
 )
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.scaling import (
+from sskit.estimators.base.standardize import warn_of_columns
+from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
+from sskit.estimators.combinations import check_combinations, is_likelihood
+from sskit.estimators.explanation.weights import weights_frame
+from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
+from sskit.inputs.token_vectorizer import TokenVectorizer
+from sskit.inputs.weights import labels_with_costs
+from sskit.models.columns.scaling import (
     MUCH_LEFT,
     Columns,
     heavy_columns,
     ranks,
-    warn_of_columns,
 )
-from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
-from sskit.estimators.combinations import check_combinations, is_likelihood
-from sskit.estimators.explanation.weights import weights_frame
-from sskit.estimators.reading.summary import RowSummary, matrices, merge_summaries, with_matrices
-from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.inputs.weights import labels_with_costs
+from sskit.models.kernel.functions import Kernel
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import (
@@ -58,6 +58,7 @@ from sskit.solvers import (
 from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.convex_concave import Completed, solve_in_rounds
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -104,6 +105,8 @@ FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
+# Arguments of solvers beside the problem.
+SOLVING = "tol", "max_iter", "n_jobs", "random_state", "verbose"
 SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
@@ -118,14 +121,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     A subclass has these parameters and its own, and implements three
     steps from training data to the problem. ``_read_data(X, y, sample_weight, part=False)`` checks
-    data and returns them in the form that the next steps take; if they are a part of the data
-    only, what all parts together must have is left to `_agree`. ``_summarize(checked)`` returns the
-    `Summary` of checked data: what depends on all data. ``_bind(checked, summary)``
-    returns the `TrainingTask` of checked data, given the summary of all. `_make_task` is the three
-    of them for data in one piece. Data in parts are validated and summarised where they lie, the
-    summaries are merged once by `_agree`, and each part is bound where it lies.
+    data and returns them as `TrainingData`, with a `Summary` of what depends on all data; if they
+    are a part of the data only, what all parts together must have is left to `_agree`.
+    ``_decide(summary, options, checked)`` returns the summary of all data with all options of the
+    fit. ``_bind(checked, summary)`` returns the `TrainingTask` of checked data, given the summary
+    of all. `_make_task` is the three of them for data in one piece. Data in parts are read where
+    they lie, the summaries are merged once by `_agree`, and each part is bound where it lies.
 
-    Its fit stores what `_fit` returns with `_set_fitted`: until then nothing of the estimator
+    Its fit stores what `_fit` returns with `replace_fitted`: until then nothing of the estimator
     changes.
     """
 
@@ -164,12 +167,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
         def score(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> float: ...
 
-    _summary_class = RowSummary
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
     _rule_of_lam = "R^2 / (4 n)"  # the default, which a verbose fit names
     _cure = "A smaller lam may help, or columns of X of about the same size."
+    _asks = {}  # what it requires besides `ASKED`, as `refusal` takes it
     _type_of_estimator = None  # the type of estimator, where samples are no rows
 
     def __sklearn_clone__(self):
@@ -190,32 +193,30 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _options(self):
         """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
-        rescaling = self._rescaling()
+        rescaling = self.rescaling
+        if isinstance(rescaling, str):
+            rescaling = RESCALINGS[rescaling]
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
         solver = self._make_solver()
         check_combinations(self, solver)
-        return Options(solver=solver, rescaling=rescaling, likelihood=is_likelihood(self))
-
-    def _rescaling(self):
-        """Return the object that wraps problems of another rescaling than margin, or None."""
-        if isinstance(self.rescaling, str):
-            return RESCALINGS[self.rescaling]
-        return self.rescaling
+        solving = {name: getattr(self, name) for name in SOLVING}
+        likelihood = is_likelihood(self)
+        return Options(solver=solver, rescaling=rescaling, likelihood=likelihood, solving=solving)
 
     def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree([self._summarize(checked)], options, checked)
-        summary = self._with_columns(summary)
-        if self.lam is None:
+        summary = self._agree(None, options, checked)
+        if self.lam is None and checked.weight is not None:
             warn_of_weights(checked.weight)
         columns, heavy = summary.options.columns, None
         if getattr(summary, "scale", None) is not None:  # else in a kernel space
             if columns is None:
-                heavy = heavy_columns(self._compared(checked), summary.feature_names)
+                compared = matrices(checked.data) if checked.compared is None else checked.compared
+                heavy = heavy_columns(compared, summary.feature_names)
                 if heavy is not None and heavy.certain:
                     warn_of_columns(self, heavy)
                     heavy = None
@@ -225,18 +226,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         task = self._bind_scaled(checked, summary)
         # else the data as they were given would stay in memory during the fit
         return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
-
-    def _summarize(self, checked):
-        """Return the summary of checked data, or of a part of them."""
-        return self._summary_class.of(checked, **checked.statistics)
-
-    def _compared(self, checked):
-        """Return matrices by whose squares the columns of checked data are compared."""
-        return matrices(checked.data)
-
-    def _with_columns(self, summary):
-        """Return the summary of all data with how columns are scaled, by their sums."""
-        return summary
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
@@ -268,7 +257,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         Parameters
         ----------
         summaries : list of Summary or None
-            In the order of the parts; None for a part that has no samples.
+            In the order of the parts; None for a part that has no samples. Those of data in one
+            piece are not read.
         options : Options
             What the parameters alone decide.
         checked : TrainingData, default=None
@@ -285,7 +275,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Naming the first part that differs where all must be the same, or if all parts
             together lack what training data must have.
         """
-        summary = merge_summaries(summaries)
+        summary = merge_summaries(summaries) if checked is None else checked.summary
         summary.check()
         summary = self._decide(summary, options, checked)
         self._warn_of_labels(summary)
@@ -321,16 +311,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         labels = getattr(summary, "labels", None)
         if labels is None:
             return
-        optional = (plain(getattr(self, "outside", None)),)
         for name in BY_LABEL:
             by_label = getattr(self, name, None)
             if isinstance(by_label, dict):
+                optional = (plain(getattr(self, "outside", None)),)
                 by_label = labels_with_costs(by_label) if name == "loss" else by_label
                 warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
-
-    def _asks(self):
-        """Return what the estimator requires besides `ASKED`, as `refusal` takes it."""
-        return {}
 
     def _make_solver(self):
         """Return the solver object of the parameters."""
@@ -416,7 +402,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         task = self._make_task(X, y, sample_weight, **further)
         lam = resolved_lam(self, task.default_lam)
-        make_regularizer = partial(self._make_regularizer, task, lam, flat_prior(self, task))
+        prior = None if self.prior is None else flat_prior(self, task)
+        make_regularizer = partial(self._make_regularizer, task, lam, prior)
         fitted = self._solve(task, make_regularizer, X, y, sample_weight)
         return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
 
@@ -454,12 +441,17 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, task.options.solver)
         solver = solver.resolved(problem, regularizer.bounded)
-        fingerprint, start = self._last_fit(task)
-        report_choices(self, task, solver, regularizer.lam)
+        fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
+        if self.verbose:
+            report_choices(self, task, solver, regularizer.lam)
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = self._limits() | {"on_pass": reporter.on_pass, "stop": stop, "start": start}
+            limits = task.options.solving | {
+                "on_pass": reporter.on_pass if reporter.listens else None,
+                "stop": stop,
+                "start": start,
+            }
             if task.completion is None:
                 solution, rounds = solve(solver, problem, regularizer, **limits), None
             else:
@@ -490,27 +482,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """Return the set of different labels among some labellings or truths."""
         return {str(label) for labelling in labels for label in labelling}
 
-    def _limits(self):
-        """Return the arguments of a solver beside the problem, by name."""
-        names = "tol", "max_iter", "n_jobs", "random_state", "verbose"
-        return {name: getattr(self, name) for name in names}
-
     def _last_fit(self, task):
         """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
-        if not self.warm_start:
-            return None, None
         fingerprint = task.fingerprint()
         last = vars(self).get("_warm_start")
         if last is None:
             return fingerprint, None
         last.check(fingerprint)
         return fingerprint, last.point_for(task.columns)
-
-    def _set_fitted(self, fitted):
-        """Replace all fitted attributes, and where the last fit ended, by new ones; return self."""
-        vars(self).pop("_warm_start", None)
-        replace_fitted(self, fitted)
-        return self
 
     @available_if(lambda self: self._weighs_by_label)
     def weights_frame(
@@ -566,26 +545,34 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return weights_frame(self, top, feature_names, edge_feature_names)
 
     def _make_ready(self):
-        """Make the columns by name of a vectoriser that a fit, which needs memory, has left."""
-        vectorizer = vars(self).get("vectorizer_")
-        if isinstance(vectorizer, TokenVectorizer):  # in a file that was changed it may be anything
-            vectorizer._make_ready()
+        """Make what a fit, which needs memory, leaves: columns by name, imports of a kernel."""
+        for name, kind in (("vectorizer_", TokenVectorizer), ("kernel_", Kernel)):
+            part = vars(self).get(name)
+            if isinstance(part, kind):  # in a file that was changed it may be anything
+                part._make_ready()
 
     def _check_source(self, source):
         """Raise ValueError if weights of a fitted prior mean something else here."""
 
 
 def replace_fitted(estimator, fitted):
-    """Replace all fitted attributes of an estimator by new ones, ready for the first request."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
+    """Replace all fitted attributes, and where the last fit ended, by new ones.
+
+    Returns
+    -------
+    estimator : StructuredEstimator or MetaEstimator
+        The same, ready for the first request.
+    """
+    for name in [name for name in vars(estimator) if name.endswith("_") or name == "_warm_start"]:
         delattr(estimator, name)
     vars(estimator).update(fitted)
     estimator._make_ready()
+    return estimator
 
 
 def check_constraints(estimator, *names):
     """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    # predictions need some, often
-    values = {name: getattr(estimator, name) for name in names} or estimator.get_params(deep=False)
     constraints = estimator._parameter_constraints
+    # predictions need some, often
+    values = {name: getattr(estimator, name) for name in names or sorted(constraints)}
     validate_parameter_constraints(constraints, values, type(estimator).__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import numbers
 from collections.abc import Callable
 from typing import Any, Literal
@@ -34,8 +33,18 @@ PARAMETERS = {
 NOISE = 1e-14
 
 
+class FittedKernel:
+    """Types of the attributes that a fitted `KernelMixin` has in a kernel space."""
+
+    support_: np.ndarray
+    support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
+    kernel_: Any
+
+
 @parameters
-class KernelMixin:
+class KernelMixin(FittedKernel):
     """Parameters of estimators that may be fitted in a kernel space."""
 
     kernel: Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., Any] = (
@@ -47,13 +56,6 @@ class KernelMixin:
     degree: int = parameter(Interval(numbers.Integral, 0, None, closed="left"), default=3)
     coef0: float = parameter(Interval(numbers.Real, None, None, closed="neither"), default=0.0)
     kernel_cache: float = parameter(POSITIVE, default=500.0)
-
-    def _make_ready(self):
-        """Import what scikit-learn's kernel functions import when they are first called, too."""
-        super()._make_ready()
-        kernel = vars(self).get("kernel")
-        if isinstance(kernel, str) and kernel in PARAMETERS and "lam_" in vars(self):
-            importlib.import_module("sklearn.gaussian_process.kernels")
 
 
 def is_kernel(estimator):

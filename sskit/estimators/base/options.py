@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sskit.estimators.base.scaling import Columns
+    from sskit.models.columns.scaling import Columns
     from sskit.models.slack.model import SlackRescaling
     from sskit.solvers.common.solver import Solver
 
@@ -27,6 +27,8 @@ class Options:
         What wraps problems of another rescaling than margin.
     likelihood : bool
         Whether the negative log-likelihood stands for the loss.
+    solving : dict
+        Arguments of the solver beside the problem, by name.
     columns : Columns or None
         How the columns of the features are scaled and renumbered; None if they are not.
     """
@@ -34,4 +36,5 @@ class Options:
     solver: Solver
     rescaling: SlackRescaling | None = None
     likelihood: bool = False
+    solving: dict
     columns: Columns | None = None

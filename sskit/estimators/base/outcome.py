@@ -31,7 +31,7 @@ FEW_SAMPLES = 20
 
 
 def report_choices(estimator, task, solver, lam):
-    """Log or print what a fit has chosen where its parameters do not say, if it is verbose.
+    """Log or print what a fit has chosen where its parameters do not say.
 
     Parameters
     ----------
@@ -44,8 +44,6 @@ def report_choices(estimator, task, solver, lam):
     lam : float
         Regularisation strength.
     """
-    if not estimator.verbose:
-        return
     phrases, problem = [], task.problem
     if estimator.lam is None:
         phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")
@@ -261,6 +259,14 @@ class FittedModel:
     feature_names_in_: np.ndarray
 
 
+class FittedRounds:
+    """Types of the attributes that an estimator has once it has completed something."""
+
+    n_rounds_: int
+    round_objectives_: np.ndarray
+    stationary_: bool
+
+
 # As type checkers see scikit-learn's, which has no types.
 if TYPE_CHECKING:
 
@@ -314,6 +320,7 @@ class PassReporter:
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
         # Without callbacks a fit of many passes would only collect empty contexts.
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))
+        self.listens = self.active or self.watch is not None
 
     def on_pass(self, n_iter, weights):
         """Report the end of a pass; return whether a callback asks to stop.

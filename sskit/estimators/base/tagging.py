@@ -143,7 +143,8 @@ class TaggerMixin:
         Returns
         -------
         y : ndarray of shape (n_samples,), object
-            Each item is an ndarray of shape (m, T_i), m <= k, of labels, best first.
+            Each item is an ndarray of shape (m, T_i), m <= k, of labels, best first; of shape (m,),
+            of lists, where `predict` returns lists of segments.
         scores : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (m,); only if `return_scores`.
         """

@@ -3,12 +3,8 @@
 import numbers
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit._warnings import warn
-from sskit.inputs.stacking import FeatureScale, check_squares
-from sskit.models.features import float64_blocks, squared_norms
-from sskit.models.request import row_scores
 
 # Weights all below the first, or that have a mean above the second, are no numbers of repetitions.
 SMALL_WEIGHT, LARGE_WEIGHT = 0.1, 10.0
@@ -32,6 +28,8 @@ def check_entries_by_label(estimator):
 # of speech and addresses the log-loss is at most 1.2 % above that of the best factor; with 0.1 and
 # 0.03 it is up to 7 % and 2.5 % above. For rows it is the one with the least mean ratio to the
 # best of 1/4, 1/20, 1/80 and 1/320, in 38 tables.
+# That of hinges came closest to the best lam over all tables of rows; see the benchmarks.
+HINGES = 0.25
 LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
 
 
@@ -40,29 +38,23 @@ def default_lam(summary):
     return 1.0 / summary.weights.total
 
 
-def scaled_lam(summary, factor=0.25):
+def surrogate_lam(summary):
     """Return factor R^2 / n, with R^2 the mean squared norm of a row, so that its scale cancels.
 
     Parameters
     ----------
     summary : RowSummary
         Of all data, with the scale of the rows; the sum of the weights takes the place of n.
-    factor : float, default=0.25
-        That which came closest to the best lam over all tables of rows; see the benchmarks.
 
     Returns
     -------
     lam : float
         As if factor R^2 were one if all features are zero.
+    rule : str
+        That of the likelihood; "" of hinges, see `StructuredEstimator`.
     """
-    return summary.scale.times(factor) / summary.weights.total
-
-
-def surrogate_lam(summary):
-    """Return the default lam of hinges or of the likelihood, and the latter's rule."""
-    if summary.options.likelihood:
-        return scaled_lam(summary, LIKELIHOOD), LIKELIHOOD_RULE
-    return scaled_lam(summary), ""
+    factor, rule = (LIKELIHOOD, LIKELIHOOD_RULE) if summary.options.likelihood else (HINGES, "")
+    return summary.scale.times(factor) / summary.weights.total, rule
 
 
 def warn_of_weights(weight):
@@ -93,61 +85,3 @@ def resolved_lam(estimator, default):
 def weight_argument(sample_weight):
     """Return sample weights as a keyword of methods that need not take any."""
     return {} if sample_weight is None else {"sample_weight": sample_weight}
-
-
-def linear_scores(X, coef, intercept, n_jobs=None):
-    """Return scores of rows, which are not checked.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n, p)
-        Checked rows.
-    coef : ndarray of shape (n_scores, p)
-        Weights; of features that occur in no sparse row they are not read.
-    intercept : ndarray of shape (n_scores,)
-        Added to the scores.
-    n_jobs : int, default=None
-        Number of threads for sparse rows; products of dense ones have threads of their own.
-
-    Returns
-    -------
-    scores : ndarray of shape (n, n_scores)
-        May overflow.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not sp.issparse(X):
-            if not (coef.flags.c_contiguous or coef.flags.f_contiguous):
-                coef = coef.copy()  # as it would come out of a file, to the last bit
-            if X.dtype == np.float64:
-                return X @ coef.T + intercept
-            scores = np.empty((X.shape[0], len(coef)))
-            for part in float64_blocks(X):
-                np.matmul(X[part].astype(np.float64), coef.T, out=scores[part])
-            return scores + intercept
-        return row_scores(X, coef, n_jobs) + intercept
-
-
-def check_scores(fits, what):
-    """Raise ValueError for the first row whose scores do not fit into floats, and what they are."""
-    if not fits.all():
-        raise ValueError(f"X[{np.argmin(fits)}] is too large: {what}")
-
-
-def row_scale(X, weight, offsets=None):
-    """Return the `FeatureScale` of rows, or of sets of rows, or raise ValueError if it overflows.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, p)
-        Features.
-    weight : ndarray or None
-        Weights of the rows, or of the sets.
-    offsets : ndarray of shape (n_sets + 1,), default=None
-        Where sets begin; None means that rows are samples.
-    """
-    sqnorm, sizes = squared_norms(X), 1.0
-    check_squares(sqnorm)
-    if offsets is not None:
-        with np.errstate(over="ignore"):
-            sqnorm, sizes = np.add.reduceat(sqnorm, offsets[:-1]), np.diff(offsets)
-    return FeatureScale.of(sqnorm, weight, sizes)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.hidden import Hidden
-from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 
@@ -30,21 +30,15 @@ class HiddenChains(Hidden):
         stacked = RaggedArray(scores, self.data.offsets)
         return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
 
-    def bind(self, known=None):
-        """Return the problem of all sequences, or of all stretches of some tokens.
+    def bind(self, known):
+        """Return the problem of all stretches of some tokens.
 
         First and last tokens of stretches are not those of sequences: their weights are left out,
         as `adapted` does. If there are no tokens, one without weight stands for them.
         """
-        of_all = self if known is None else self._stretches(known)
-        return of_all.model.bind(
-            of_all.data,
-            of_all.partial.labels,
-            of_all.cost,
-            of_all.block_weight,
-            edges=of_all.edges,
-            table=self.table,
-        )
+        part = self._stretches(known)
+        bound = part.data, part.partial.labels, part.cost, part.block_weight
+        return part.model.bind(*bound, edges=part.edges, table=self.table)
 
     def _stretches(self, known):
         """Return the same of stretches of tokens."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
@@ -14,6 +14,7 @@ from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
 from sskit._warnings import warn
 from sskit.estimators.base.costs import decided_costs
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
@@ -24,9 +25,9 @@ from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged import check_filled
-from sskit.inputs.ragged_array import locate, row_namer
+from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
-from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
+from sskit.models.chain.model import NO_RULES, ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
@@ -53,11 +54,6 @@ class FittedChains:
     """Types of the attributes that a fitted `SequenceTagger` has."""
 
     coef_: np.ndarray
-    support_: np.ndarray
-    support_vectors_: Any
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
-    kernel_: Any
     transitions_: np.ndarray
     triples_: np.ndarray
     edge_coef_: np.ndarray
@@ -372,14 +368,16 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight, token_weight=token_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight, token_weight=token_weight))
 
     def _read(self, X, fitted=False):
         """Return checked sequences, and the features of their edges."""
         if fitted:
             return fitted_pairs(self, X)
-        stacked, edges = stack_pairs(X, allow_empty=True)
-        check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
+        # rows that the vectoriser has just made are sound
+        stacked, edges = (X, None) if type(X) is SoundArray else stack_pairs(X, allow_empty=True)
+        if not stacked.offsets[-1]:
+            check_filled(stacked.offsets, "X")
         if edges is not None:
             check_combinations(self, edges="features of edges")
         return stacked, edges
@@ -395,11 +393,12 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         decoder, offsets = self._decoder_of(data, edges, known)
         return decoder.best(), offsets
 
-    def _decide(self, summary, options, checked):
-        """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
+    def _rules(self, labels, checked):
+        """Return allowed transitions, first and last labels; None each if all are."""
+        if self.allowed_transitions is None:
+            return NO_RULES
         place = checked and checked.target.place_in(checked.offsets)
-        rules = resolve_transitions(self.allowed_transitions, summary.labels.values, place)
-        return super()._decide(summary, options, checked, rules)
+        return resolve_transitions(self.allowed_transitions, labels.values, place)
 
     def _settled(self, checked, summary):
         """Return data with labels that the rules allow, as `on_violation` says.
@@ -423,8 +422,9 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             Naming the first token whose label is not allowed.
         """
-        checked, summary = super()._settled(checked, summary)
-        target, offsets, rules = checked.target, checked.offsets, summary.options.rules
+        target = summary.labels.complete(checked.target)
+        checked, offsets = replace(checked, target=target), checked.offsets
+        rules = summary.options.rules
         classes, labels = target.classes, target.labels
         if rules[0] is None or self.on_violation == "ignore":
             return checked, summary
@@ -454,36 +454,33 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         return checked, summary
 
     def _statistics(self, X, stacked, edges, weight):
-        """Return the scale of features, and further fields of the summary."""
+        """Return further fields of the summary: the scale of features, and what edges have."""
         scale = None if is_kernel(self) else token_scale(stacked, weight)
-        names = None
-        if edges is not None:
-            scale, names = edge_scale(stacked, edges, weight, scale), edge_column_names(X)
-        return scale, {
-            "n_edge_features": None if edges is None else edges.shape[1],
+        if edges is None:
+            return {"scale": scale, "n_edge_features": None, "edge_feature_names": None}
+        names = edge_column_names(X)
+        return {
+            "scale": edge_scale(stacked, edges, weight, scale),
+            "n_edge_features": edges.shape[1],
             "edge_feature_names": None if names is None else tuple(names),
         }
 
     def _model(self, summary, X):
-        """Return the model of data with this summary."""
-        states, rules = summary.options.states, ()
-        n_states = len(states.labels)
-        if self.on_violation != "ignore":
-            rules = states.lifted(summary.options.rules)
+        """Return the model of data with this summary, and fitted attributes beside its weights."""
+        states, rules, of_states = summary.options.states, summary.options.rules, ()
+        fitted, n_states = dict(zip(RULES, rules, strict=True)), len(states.labels)
+        if rules[0] is not None and self.on_violation != "ignore":
+            of_states = states.lifted(rules)
         if is_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)
-            return KernelChainModel(make_kernel(self, X), *sizes, *rules)
-        sizes = {"order": self.order, "n_edge_features": summary.n_edge_features}
-        return ChainModel(summary.n_features, n_states, *rules, **sizes)
-
-    def _shared(self, summary):
-        """Return fitted attributes that are no weights."""
-        shared = dict(zip(RULES, summary.options.rules, strict=True))
-        if summary.n_edge_features is not None:
-            shared["n_edge_features_in_"] = summary.n_edge_features
-        if summary.edge_feature_names is not None:
-            shared["edge_feature_names_in_"] = np.array(summary.edge_feature_names, dtype=object)
-        return shared
+            return KernelChainModel(make_kernel(self, X), *sizes, *of_states), fitted
+        n_edge_features, names = summary.n_edge_features, summary.edge_feature_names
+        if n_edge_features is not None:
+            fitted["n_edge_features_in_"] = n_edge_features
+        if names is not None:
+            fitted["edge_feature_names_in_"] = np.array(names, dtype=object)
+        sizes = {"order": self.order, "n_edge_features": n_edge_features}
+        return ChainModel(summary.n_features, n_states, *of_states, **sizes), fitted
 
     _request = fitted_request
     _terms = terms_of

@@ -5,12 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.reading.partial_labels import PartialLabels, set_mask
 from sskit.estimators.reading.summary import matrices
+from sskit.inputs.labels.partial import PartialLabels, set_mask
 from sskit.inputs.stacking import stack_rows
 from sskit.models.features import value_digests
+from sskit.solvers.convex_concave import Completion
+
+
+def settings_of(estimator):
+    """Return the parameters of an estimator that `Hidden` has, too."""
+    return {name: getattr(estimator, name) for name in ("n_init", "n_jobs", "random_state")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +23,8 @@ class Hidden(Completion):
     """Completes what is not known of the labels of tokens, nodes or rows.
 
     A subclass has ``complete(w)``, which returns the best labels (n_tokens,) under flat weights
-    that agree with what is known, and ``bind(known=None)``, the problem of all tokens, or of those
-    of a mask (n_tokens,) and the edges between them; if these are none, there is nothing to
-    lose in it.
+    that agree with what is known, and ``bind(known)``, the problem of the tokens of a mask
+    (n_tokens,) and the edges between them; if these are none, there is nothing to lose in it.
 
     Attributes
     ----------
@@ -150,7 +154,7 @@ class HiddenNodes(Hidden):
         request = self.data, coef, others, self.n_jobs, self.partial.possible
         return self.model.decoder(*request).best()
 
-    def bind(self, known=None):
-        """Return the problem of all nodes, or of some and the edges between them."""
-        labels, weight = self.partial.labels, self.block_weight
-        return self.model.bind(self.data, labels, self.cost, known, weight, table=self.table)
+    def bind(self, known):
+        """Return the problem of some nodes and the edges between them."""
+        bound = self.data, self.partial.labels, self.cost, self.block_weight
+        return self.model.bind(*bound, labelled=known, table=self.table)

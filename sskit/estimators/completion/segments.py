@@ -7,11 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from sskit.estimators.base.convex_concave import Completion
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.states import LabelStates, StateDecoder
+from sskit.inputs.chains.segments import spans_of
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
+from sskit.solvers.convex_concave import Completion
 
 
 class SegmentStateDecoder(StateDecoder):
@@ -57,27 +58,22 @@ class HiddenSegments(Completion):
     random_state: object
 
     @cached_property
-    def starts_of(self):
-        """The first tokens of all segments."""
-        return np.flatnonzero(self.codes & 1)
-
-    @cached_property
-    def sizes(self):
-        """The lengths of all segments."""
-        return np.diff(np.append(self.starts_of, len(self.codes)))
+    def spans(self):
+        """The first tokens and the lengths of all segments."""
+        return spans_of(self.codes)
 
     @cached_property
     def kinds(self):
         """The labels of all segments."""
-        return self.codes[self.starts_of] >> 1
+        return self.codes[self.spans[0]] >> 1
 
     def as_truth(self, states):
         """Return the codes of tokens of the states of all segments."""
-        return (2 * np.repeat(states, self.sizes) + (self.codes & 1)).astype(np.int32)
+        return (2 * np.repeat(states, self.spans[1]) + (self.codes & 1)).astype(np.int32)
 
     def scores(self, blocks):
         """Return the scores of all segments with each state, of the weights in blocks."""
-        X, starts, sizes = self.data.values, self.starts_of, self.sizes
+        X, (starts, sizes) = self.data.values, self.spans
         several = (self.model.limits > 1)[None]
         scores = np.add.reduceat(as_dense(X @ blocks["coef"].T), starts, axis=0)
         if "first_coef" in blocks:
@@ -102,7 +98,7 @@ class HiddenSegments(Completion):
         own = np.zeros(chains.layout.n_weights)
         for name, block in chains.layout.split(own).items():
             block[...] = np.eye(n_states) if name == "coef" else blocks[name]
-        offsets = np.searchsorted(self.starts_of, self.data.offsets)
+        offsets = np.searchsorted(self.spans[0], self.data.offsets)
         possible = self.kinds[:, None] == self.states.labels
         segments = RaggedArray(self.scores(blocks), offsets)
         return self.as_truth(chains.decoder(segments, own, self.n_jobs, possible=possible).best())
@@ -110,8 +106,9 @@ class HiddenSegments(Completion):
     def starts(self, solved):
         """Yield codes to begin with: clusters of the mean features of the segments of a label."""
         random_state, n = check_random_state(self.random_state), len(self.codes)
-        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        weights = 1.0 / np.repeat(self.sizes, self.sizes)
+        sizes = self.spans[1]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        weights = 1.0 / np.repeat(sizes, sizes)
         means = sp.csr_array((weights, (owner, np.arange(n)))) @ self.data.values
         for _ in range(self.n_init):
             given = self.kinds, self.states.counts, random_state

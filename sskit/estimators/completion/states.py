@@ -9,45 +9,39 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
+from sskit.estimators.base.outcome import FittedRounds
 from sskit.estimators.base.tagging import state_labels, states_of_labels
-from sskit.estimators.reading.known import check_known
-from sskit.estimators.reading.partial_labels import PartialLabels
+from sskit.inputs.labels.known import check_known
+from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged import split
 
 
 @dataclass(frozen=True)
 class LabelStates:
-    """Which states labels have: those of the first label come first.
+    """Which states labels have: those of the first label come first; see `states_of`.
 
     Attributes
     ----------
     counts : ndarray of int of shape (K,)
         How many states each label has, positive; together S.
+    first : ndarray of shape (K,)
+        The first state of each label.
+    labels : ndarray of shape (S,)
+        The label of each state, 0 to K - 1.
+    hidden : bool
+        Whether some label has several states.
     """
 
     counts: np.ndarray
-
-    @property
-    def hidden(self):
-        """Whether some label has several states."""
-        return bool((self.counts > 1).any())
-
-    @property
-    def first(self):
-        """The first state of each label, (K,)."""
-        return np.cumsum(self.counts) - self.counts
-
-    @property
-    def labels(self):
-        """The label of each state, 0 to K - 1, (S,)."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
+    first: np.ndarray
+    labels: np.ndarray
+    hidden: bool
 
     def lifted(self, rules):
         """Return what is allowed between states, from transitions and ends between labels."""
         if rules[0] is None:
             return rules
-        labels = self.labels
-        return (self.of_pairs(rules[0]), *(ends[labels] for ends in rules[1:]))
+        return (self.of_pairs(rules[0]), *(ends[self.labels] for ends in rules[1:]))
 
     def of_pairs(self, table):
         """Return a table of pairs of states (S, S) from one of pairs of labels, or None."""
@@ -65,13 +59,16 @@ class LabelStates:
         return PartialLabels(classes=states, labels=first, possible=possible)
 
 
-class FittedStates:
+def states_of(counts):
+    """Return the `LabelStates` of labels with these numbers of states."""
+    labels = np.repeat(np.arange(len(counts)), counts)
+    return LabelStates(counts, np.cumsum(counts) - counts, labels, bool((counts > 1).any()))
+
+
+class FittedStates(FittedRounds):
     """Types of the attributes that a fitted `HiddenStatesMixin` has."""
 
     n_states_: np.ndarray
-    n_rounds_: int
-    round_objectives_: np.ndarray
-    stationary_: bool
 
 
 @parameters
@@ -140,7 +137,7 @@ def names_of_states(labels):
 def fitted_states(tagger):
     """Return the `LabelStates` of a fitted tagger; None: one for each label."""
     counts = states_of_labels(tagger)
-    return None if counts is None else LabelStates(counts)
+    return None if counts is None else states_of(counts)
 
 
 def known_states(tagger, known, lengths):
@@ -185,7 +182,7 @@ def resolve_states(number, classes, n_tokens, tokens="tokens", name="n_states_pe
         if n > max(n_tokens, 1):
             which = f"[{label!r}]" if by_name else ""
             raise ValueError(f"{name}{which} is {n}, but y has {n_tokens} {tokens} only")
-    return LabelStates(np.array(counts, dtype=np.intp))
+    return states_of(np.array(counts, dtype=np.intp))
 
 
 class StateDecoder:

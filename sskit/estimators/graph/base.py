@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
-from sskit.estimators.base.attributes import BlockAttributes
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
@@ -20,15 +19,14 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.tagging import best_of_states, check_modest, check_states, state_labels
-from sskit.estimators.base.task import TrainingTask
-from sskit.estimators.completion.hidden import HiddenNodes
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
+from sskit.estimators.completion.hidden import HiddenNodes, settings_of
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
-from sskit.estimators.reading.columns import ColumnNames
-from sskit.estimators.reading.known import check_known
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.estimators.reading.targets import NodeLabels
 from sskit.inputs.graphs import check_graphs, kind_codes
+from sskit.inputs.labels.known import check_known
+from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
 from sskit.inputs.ragged_array import locate, object_array
@@ -103,7 +101,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     `inference`.
     """
 
-    _summary_class = GraphSummary
     _type_of_estimator = "graph_labeller"
     _rule_of_lam = "4 R^2 / n, times the mean number of nodes if the loss is a fraction"
     _with_kinds = False  # may nodes have kinds?
@@ -137,22 +134,20 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             names = values.tolist(), classes.tolist()
             pairs = frozenset((names[0][a], names[1][b]) for a, b in occurring)
             kinds = Labels.of(values, codes)
-        statistics = {
-            "labels": Labels(classes, of_class),
-            "n_edge_features": graphs.n_edge_features,
-            "labels_of": "nodes" if masks is None else "pixels",
-            "n_labelled": n_labelled,
-            "kinds": kinds,
-            "kind_labels": pairs,
-        }
-        return TrainingData(
-            data=graphs,
-            target=NodeLabels(classes=classes, codes=labels, labelled=labelled),
-            weight=weight,
-            columns=ColumnNames(),
+        summary = GraphSummary.of_rows(
+            graphs,
+            weight,
+            {},
+            labels=Labels(classes, of_class),
             scale=scale,
-            statistics=statistics,
+            n_edge_features=graphs.n_edge_features,
+            labels_of="nodes" if masks is None else "pixels",
+            n_labelled=n_labelled,
+            kinds=kinds,
+            kind_labels=pairs,
         )
+        target = NodeLabels(classes=classes, codes=labels, labelled=labelled)
+        return TrainingData(data=graphs, target=target, weight=weight, summary=summary, columns={})
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
@@ -167,7 +162,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             model=self._make_model(states, *sizes),
             table=None if callable(self.loss) else cost_table(self.loss, classes),
         )
-        return super()._decide(summary, options, checked)
+        return replace(summary, options=options)
 
     def _running(self, summary, last):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
@@ -234,7 +229,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
         truth = states.first[labels]
         model.check_pairs(graphs, truth, labelled, classes[states.labels])
-        problem = model.bind(graphs, truth, cost, labelled, block_weight, **losses)
+        problem = model.bind(graphs, truth, cost, block_weight, labelled=labelled, **losses)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
@@ -257,11 +252,9 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
                 partial=partial,
                 cost=cost,
                 block_weight=block_weight,
-                n_jobs=self.n_jobs,
                 states=states,
-                n_init=self.n_init,
                 labelled=labelled,
-                random_state=self.random_state,
+                **settings_of(self),
             )
             shared["n_states_"] = states.counts
             completion.mark_right(problem)

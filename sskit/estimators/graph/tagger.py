@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._parameters import parameter, parameters
 from sskit._ready import ready_graph
 from sskit._types import ArrayLike, Dictionary, MaybeNone, Samples, Self
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import raise_damaged
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.states import HiddenStatesMixin
@@ -244,7 +245,7 @@ class SegmentationModel(FittedSegmentation, GraphEstimator):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def _fitted_model(self):
         """Return the model of the fitted weights."""
@@ -526,7 +527,7 @@ class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
         ValueError
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
-        return self._set_fitted(self._fit(X, y, sample_weight))
+        return replace_fitted(self, self._fit(X, y, sample_weight))
 
     def optimality_gap(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return by how much the best labellings may score more than the predicted ones.

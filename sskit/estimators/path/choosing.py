@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import _safe_split
 
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
-from sskit.estimators.base.convex_concave import solve_in_rounds
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
@@ -20,6 +19,7 @@ from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
+from sskit.solvers.convex_concave import solve_in_rounds
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -89,11 +89,11 @@ class FallingFits:
         estimator, task, solver = self.estimator, self._task, self._solver
         make_regularizer = partial(estimator._make_regularizer, task, lam, self._prior)
         # a stop that is not entered leaves Ctrl-C to others
-        limits = estimator._limits() | {"stop": Stop(solver.max_time)}
+        limits = task.options.solving | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
             if task.completion is not None:
                 training = task.completion, solver, task.problem, make_regularizer
-                solution, _ = solve_in_rounds(*training, **limits, on_pass=lambda *_: False)
+                solution, _ = solve_in_rounds(*training, **limits, on_pass=None)
             else:
                 tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
                 if self._run is None or not self.goes_on:

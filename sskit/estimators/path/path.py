@@ -262,8 +262,7 @@ class RegularizationPath(FittedPath, DelegatingEstimator):
             fitted = trace(self, X, y, sample_weight, further)
         else:
             fitted = self._choose(X, y, sample_weight, groups, further)
-        replace_fitted(self, fitted)
-        return self
+        return replace_fitted(self, fitted)
 
     def _choose(self, X, y, sample_weight, groups, further):
         """Return the fitted attributes of a choice of lam."""

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit._warnings import warn
 from sskit.core.stop import Stop
-from sskit.estimators.base.estimator import QUIET
+from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
@@ -62,7 +62,7 @@ def trace(path, X, y, sample_weight, further):
     bounds = None  # those of the weights minus the prior
     if regularizer.bounded:
         bounds = tuple(regularizer.offset(bound).copy() for bound in regularizer.box())
-    stop, limits = Stop(solver.max_time), estimator._limits()
+    stop, limits = Stop(solver.max_time), dict(options.solving)
     del limits["tol"], limits["max_iter"]
     fit = begin(solver, task.problem, regularizer, stop=stop, **limits)
     lam_min = END * task.default_lam if path.lam_min is None else path.lam_min
@@ -139,5 +139,5 @@ def fitted_model(estimator, to_attributes, solver, w, lam, **certificate):
         Fitted.
     """
     model = clone(estimator).set_params(lam=lam)
-    model._set_fitted(to_attributes(np.array(w)) | {"lam_": lam, "solver_": solver} | certificate)
-    return model
+    fitted = to_attributes(np.array(w)) | {"lam_": lam, "solver_": solver} | certificate
+    return replace_fitted(model, fitted)

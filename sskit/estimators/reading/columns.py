@@ -1,7 +1,6 @@
 """Names of the columns of training data, and how tokens that are dicts get columns."""
 
 import copy
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _get_feature_names
@@ -13,30 +12,6 @@ from sskit.inputs.ragged_array import SoundArray
 from sskit.inputs.rows import check_rows
 from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.inputs.tokens import holds_objects
-
-
-class ColumnNames(NamedTuple):
-    """What the columns of features are.
-
-    Attributes
-    ----------
-    names : ndarray of shape (n_features,), object, or None
-        Their names, if data came with some.
-    vectorizer : TokenVectorizer or None
-        What made them of tokens that are dicts or lists of strings.
-    """
-
-    names: np.ndarray | None = None
-    vectorizer: object = None
-
-    def listed(self):
-        """Return the names as a tuple, or None."""
-        return None if self.names is None else tuple(self.names)
-
-    def attributes(self):
-        """Return fitted attributes by name."""
-        values = {"feature_names_in_": self.names, "vectorizer_": self.vectorizer}
-        return {name: value for name, value in values.items() if value is not None}
 
 
 def column_names(items, where="X"):
@@ -141,8 +116,8 @@ def read_columns(estimator, X, part=False, trees=False):
     -------
     X : object
         The same, or rows of the tokens.
-    columns : ColumnNames
-        Of these.
+    columns : dict
+        Fitted attributes that tell what these are.
 
     Raises
     ------
@@ -152,16 +127,20 @@ def read_columns(estimator, X, part=False, trees=False):
     """
     tokens = tokens_of(X, trees)
     if tokens is None:
-        return X, ColumnNames(column_names(X))
+        names = column_names(X)
+        return X, {} if names is None else {"feature_names_in_": names}
     if part and "n_features_in_" in vars(estimator):
         rows = _vectorizer(estimator)._transform(tokens, SoundArray)
-        names = estimator.feature_names_in_
-        return put_back(rows, X, tokens), ColumnNames(names, estimator.vectorizer_)
+        vectorizer, names = estimator.vectorizer_, estimator.feature_names_in_
+        columns = {"feature_names_in_": names, "vectorizer_": vectorizer}
+        return rows if tokens is X else put_back(rows, X), columns
     # the names of features are those of a fitted prior, which are aligned by them
     before = getattr(getattr(estimator, "prior", None), "vectorizer_", None)
     vectorizer = TokenVectorizer(separator=getattr(before, "separator", "="))
     rows = vectorizer._fit(tokens, SoundArray)  # made ready after the fit, which needs memory
-    return put_back(rows, X, tokens), ColumnNames(vectorizer.get_feature_names_out(), vectorizer)
+    names = np.array(vectorizer.feature_names_, dtype=object)
+    rows = rows if tokens is X else put_back(rows, X)
+    return rows, {"feature_names_in_": names, "vectorizer_": vectorizer}
 
 
 def read_rows(estimator, X, y, check=check_rows, **options):
@@ -182,12 +161,13 @@ def read_rows(estimator, X, y, check=check_rows, **options):
     -------
     X, y : object
         Checked.
-    columns : ColumnNames
-        What is known of the columns of X.
+    columns : dict
+        Fitted attributes that tell what the columns are.
     """
     probe = copy.copy(estimator)
     X, y = check(probe, X, y, **options)
-    return X, y, ColumnNames(getattr(probe, "feature_names_in_", None))
+    names = getattr(probe, "feature_names_in_", None)
+    return X, y, {} if names is None else {"feature_names_in_": names}
 
 
 def _vectorizer(estimator):
@@ -228,7 +208,8 @@ def as_fitted(estimator, X, trees=False):
         return ready  # the most frequent request
     tokens = tokens_of(X, trees)
     if tokens is not None:
-        return put_back(_vectorizer(estimator)._transform(tokens, SoundArray), X, tokens)
+        rows = _vectorizer(estimator)._transform(tokens, SoundArray)
+        return rows if tokens is X else put_back(rows, X)
     names = fitted.get("feature_names_in_")
     if names is not None:
         check_columns(column_names(X), names, type(estimator).__name__)
@@ -256,10 +237,8 @@ def tokens_of(X, trees=False):
     return first if holds_objects(first) else None
 
 
-def put_back(rows, X, tokens):
-    """Return rows in the place of the tokens that `tokens_of` found in X."""
-    if tokens is X:
-        return rows
+def put_back(rows, X):
+    """Return pairs or trees X with rows in the place of the tokens of their features."""
     further = (
         item[1:] if isinstance(item, tuple) else (item.parents, getattr(item, "kinds", None))
         for item in X

@@ -8,10 +8,12 @@ from operator import add
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from sskit._labels import label_array
 from sskit._numbers import shortened
 from sskit.core.problem import block_weights
+from sskit.inputs.labels.partial import label_counts
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_total
@@ -131,6 +133,16 @@ class Labels(NamedTuple):
         return cls(values, np.bincount(codes, weight, len(values)))
 
     @classmethod
+    def of_partial(cls, partial, weight=None):
+        """Return the labels of `PartialLabels` with their counts, or what they weigh."""
+        values, counts = partial.classes, None
+        if partial.possible is None:
+            counts = np.bincount(partial.labels, weight, len(values))
+        else:
+            counts = label_counts(partial, repeated=weight)
+        return cls(values, counts)
+
+    @classmethod
     def merge(cls, parts, portions, numbers):
         """Return the union of the labels of several parts.
 
@@ -184,11 +196,11 @@ class Labels(NamedTuple):
 
     def complete(self, partial):
         """Return what is known of the labels of a part, `PartialLabels`, among those here."""
+        if np.array_equal(partial.classes, self.values):
+            return partial
         if partial.possible is None:
             labels = self.renumber(partial.classes, partial.labels)
             return replace(partial, classes=self.values, labels=labels)
-        if np.array_equal(partial.classes, self.values):
-            return partial
         return partial.among(self.values, places_in(self.values, partial.classes))
 
 
@@ -292,13 +304,6 @@ class Summary:
     column_sums: object = None
     options: object = None
 
-    @classmethod
-    def of(cls, checked, **others):
-        """Return the summary of `TrainingData`; `others` are the fields of its family."""
-        data, weight = checked.data, checked.weight
-        n_samples = data.shape[0] if hasattr(data, "shape") else len(data)
-        return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
-
     def with_columns(self, columns):
         """Return the same with `Columns` as an option, or None."""
         return replace(self, options=replace(self.options, columns=columns))
@@ -331,6 +336,9 @@ class RowSummary(Summary):
 
     Attributes
     ----------
+    scale : FeatureScale, ByClass or None
+        How large features are, by class if classes have weights; None in a kernel space, where it
+        depends on the kernel.
     n_hidden, n_certain : int
         At how many tokens several labels are possible, and at how many one alone.
     """
@@ -343,15 +351,21 @@ class RowSummary(Summary):
     feature_names: tuple | None = same("the feature names of X are {}, but those of part {} are {}")
 
     @classmethod
-    def of(cls, checked, **others):
-        """Return the summary of `TrainingData`; `others` are the fields of its family."""
-        n_features, names = matrices(checked.data)[0].shape[1], checked.columns.listed()
-        own = {"n_features": n_features, "feature_names": names, "scale": checked.scale}
-        return super().of(checked, **own, **others)
+    def of_rows(cls, data, weight, columns, **others):
+        """Return the summary of features, given what `read_columns` does of their columns."""
+        n_samples = data.shape[0] if sp.issparse(data) else len(data)
+        names = columns.get("feature_names_in_")
+        return cls(
+            n_samples=n_samples,
+            weights=WeightSums.of(n_samples, weight),
+            n_features=matrices(data)[0].shape[1],
+            feature_names=None if names is None else tuple(names),
+            **others,
+        )
 
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
-        super().check()
+        check_total(self.weights.largest, self.weights.total)
         scales = self.scale.values() if isinstance(self.scale, ByClass) else [self.scale]
         if not all(scale is None or np.isfinite(scale.squares) for scale in scales):
             raise ValueError("the features in X are too large: their squares overflow in sum")
@@ -369,21 +383,20 @@ class TrainingData:
         What is to be predicted, in a record of the family.
     weight : ndarray of shape (n,) or None
         Weights of the samples.
-    columns : ColumnNames, default=None
-        What the features are; None if there are no columns.
-    scale : FeatureScale or ByClass, default=None
-        How large features are, by class if classes have weights; None in a kernel space, where it
-        depends on the kernel, and without columns.
-    statistics : dict
-        Further fields of the `Summary`, by name.
+    summary : Summary
+        What other parts, or the whole fit, need of these data.
+    columns : dict, default=None
+        Fitted attributes that tell what the features are; None if there are no columns.
+    compared : list of ndarray, default=None
+        Matrices by whose squares columns are compared; None: the features.
     """
 
     data: object
     target: object
     weight: np.ndarray | None
-    columns: object = None
-    scale: FeatureScale | ByClass | None = None
-    statistics: dict
+    summary: Summary
+    columns: dict | None = None
+    compared: list | None = None
 
 
 def matrices(data):
@@ -429,7 +442,7 @@ def merge_summaries(summaries):
     >>> from sskit.estimators.reading.summary import merge_summaries
     >>> model = StructSVMClassifier()
     >>> parts = [([[1.0, 2.0]], [0]), ([[3.0, 4.0]], [1])]
-    >>> summaries = [model._summarize(model._read_data(X, y, None, part=True)) for X, y in parts]
+    >>> summaries = [model._read_data(X, y, None, part=True).summary for X, y in parts]
     >>> summary = merge_summaries(summaries)
     >>> summary.n_samples, summary.labels.values.tolist()
     (2, [0, 1])

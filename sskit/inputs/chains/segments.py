@@ -1,11 +1,12 @@
 """Validation of segmentations: tags of a scheme, or lists of segments."""
 
+from collections import Counter
 from operator import index
 from typing import NamedTuple
 
 import numpy as np
 
-from sskit._labels import by_label, check_sortable, label_array, plain, string_array
+from sskit._labels import by_label, check_sortable, label_array, object_array, plain, string_array
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.inputs.ragged import items_of, sequence_of, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, row_namer
@@ -157,3 +158,47 @@ def _packed(starts, stops, labels, offsets, outside, form):
     codes = np.where(free, 2 * out + 1, 2 * np.append(numbers, 0)[owner]).astype(np.int32)
     codes[starts] += 1
     return Segmentations(classes, codes, form)
+
+
+def spans_of(codes):
+    """Return the first tokens and the lengths of the segments of labellings."""
+    starts = np.flatnonzero(codes & 1)
+    return starts, np.diff(np.append(starts, len(codes)))
+
+
+def lengths_by_label(classes, codes):
+    """Return the length of the longest segment of each label."""
+    starts, sizes = spans_of(codes)
+    longest = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(longest, codes[starts] >> 1, sizes)
+    return Counter(dict(zip(classes.tolist(), longest.tolist(), strict=True)))
+
+
+def segments_of(codes, offsets, labels, outside):
+    """Return the segments of labellings.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_tokens,)
+        2 k + 1 at the first token of each segment of label k, 2 k at its other tokens.
+    offsets : ndarray of shape (n + 1,)
+        Where sequences begin.
+    labels : list
+        What the labels are.
+    outside : int
+        The one of tokens in no segment; -1 for none.
+
+    Returns
+    -------
+    segments : ndarray of shape (n,), object
+        Lists of tuples (start, end, label).
+    """
+    starts, sizes = spans_of(codes)
+    stops, kinds = starts + sizes, codes[starts] >> 1
+    sequence = np.searchsorted(offsets, starts, side="right") - 1
+    first = offsets[sequence]
+    spans = np.stack([sequence, starts - first, stops - first, kinds])[:, kinds != outside]
+    segments = [[] for _ in range(len(offsets) - 1)]
+    for i, start, stop, kind in spans.T.tolist():
+        segments[i].append((start, stop, labels[kind]))
+    return object_array(segments)

@@ -67,12 +67,12 @@ class ChainModel:
         other.rules = allowed, ends, ends
         return other
 
-    def bind(self, stacked, labels, cost, block_weight, *, edges=None, **known):
+    def bind(self, data, labels, cost, block_weight, *, edges=None, **known):
         """Bind the model to training data.
 
         Parameters
         ----------
-        stacked : RaggedArray
+        data : RaggedArray
             Features of the sequences.
         labels : ndarray of shape (n_tokens,)
             True labels, 0 to K - 1.
@@ -90,14 +90,11 @@ class ChainModel:
         problem : StructuredProblem
             The problem for the solvers.
         """
-        offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
-        rows = FeatureRows(stacked.values, marks=end_marks(offsets))
+        offsets = np.ascontiguousarray(data.offsets, dtype=np.int64)
+        rows = FeatureRows(data.values, marks=end_marks(offsets))
         edges = None if edges is None else edge_rows(edges)
         map = chain_map(rows, offsets, self.n_states, self.rules, edges, self.order)
         map.prepare()
-        return self._problem(map, labels, cost, block_weight, **known)
-
-    def _problem(self, map, labels, cost, block_weight, **known):
         loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known)
         return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
@@ -155,32 +152,31 @@ class KernelChainModel(ChainModel):
         functions = dict.fromkeys(("values", "dual_coef"), (n_states, n_rows))
         self.layout = WeightLayout(**linear, **functions)
 
-    def bind(self, stacked, labels, cost, block_weight, n_jobs=None, *, edges=None, **known):
+    def bind(self, data, labels, cost, block_weight, **known):
         """Bind the model to training data.
 
         Parameters
         ----------
-        stacked : RaggedArray
+        data : RaggedArray
             Features of the sequences, float64, or kernels with all training tokens.
         labels, cost, block_weight, **known : object
-            As of `ChainModel.bind`.
-        n_jobs, edges : object
-            Make no difference: there are no features.
+            As of `ChainModel.bind`; edges have no features.
 
         Returns
         -------
         problem : StructuredProblem
             The problem for the solvers.
         """
-        X, labels = stacked.values, labels.astype(np.int32)
-        offsets = np.ascontiguousarray(stacked.offsets, dtype=np.int64)
+        X, labels = data.values, labels.astype(np.int32)
+        offsets = np.ascontiguousarray(data.offsets, dtype=np.int64)
         rows = no_features(len(labels), end_marks(offsets))
         kernels = kernel_rows(self.kernel, X, self.n_bytes, int(np.diff(offsets).max()))
         support = KernelSupport(self.kernel, X, self.n_states, self.n_states * (self.n_states + 2))
         space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
         prepare_kernels(kernels, map, runs_within(self.kernel, X, offsets))
-        return self._problem(map, labels, cost, block_weight, **known)
+        loss = NodeLoss(labels, cost, self.n_states, **known)
+        return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
     def scale(self, stacked, weight):
         """Return the `FeatureScale` of tokens in the kernel space."""

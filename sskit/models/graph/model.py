@@ -169,21 +169,21 @@ class GraphModel:
         forbids = self.allowed_pairs is not None
         return [choose(self.n_states, topologies, i, forbids=forbids) for i in range(n)]
 
-    def bind(self, graphs, labels, cost, labelled, block_weight, *, allowed=None, **losses):
+    def bind(self, data, labels, cost, block_weight, *, labelled=None, allowed=None, **losses):
         """Bind the model to training data.
 
         Parameters
         ----------
-        graphs : GraphBatch
+        data : GraphBatch
             The graphs.
         labels : ndarray of shape (n_nodes,)
             True labels, 0 to K - 1; anything where a node has none.
         cost : ndarray of shape (n_nodes,)
             Loss of a wrong label at each node, or its factor.
-        labelled : ndarray of shape (n_nodes,), bool, or None
-            Which nodes have a label. The others are left out of the graphs. None: all have one.
         block_weight : ndarray of shape (n,)
             Weights of the graphs, summing to one.
+        labelled : ndarray of shape (n_nodes,), bool, default=None
+            Which nodes have a label. The others are left out of the graphs. None: all have one.
         allowed : ndarray of shape (n_nodes, K), bool, default=None
             Labels that a node may have.
         **losses : object
@@ -194,7 +194,7 @@ class GraphModel:
         problem : StructuredProblem
             The problem for the solvers.
         """
-        topologies = self._topologies(graphs)
+        graphs, topologies = data, self._topologies(data)
         names = self._choices(topologies, len(graphs))
         if labelled is None or labelled.all():
             labelled = None

@@ -1,5 +1,6 @@
 """Kernel functions of feature rows."""
 
+import importlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,6 +27,12 @@ class Kernel(SimpleNamespace):
 
     def __init__(self, function="linear", **parameters):
         super().__init__(function=function, parameters=parameters)
+
+    def _make_ready(self):
+        """Import what scikit-learn's kernel functions import when they are first called."""
+        function = vars(self).get("function")  # in a file that was changed it may be anything
+        if isinstance(function, str) and function in ("rbf", "poly", "sigmoid"):
+            importlib.import_module("sklearn.gaussian_process.kernels")
 
     @property
     def definite(self):

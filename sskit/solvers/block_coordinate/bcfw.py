@@ -42,7 +42,13 @@ class BlockCoordinate(Solver):
 
     def _auto(self, problem, bounded):
         """Return known values of "auto" by parameter; see `resolved`."""
-        steps = self._auto_steps(problem) if self.steps == "auto" else self.steps
+        steps = self.steps
+        if steps == "auto":
+            defaults = vars(type(self)())
+            stores = any(getattr(self, name) != defaults[name] for name in STORING)
+            states = None if problem is None else problem.state_blocks()
+            scores_all = states is not None and states.n_states <= MOST_STATES
+            steps = "projection" if scores_all and not stores else "pairwise"
         keeps_planes = steps in ("pairwise", "away")
         # working sets already return to their blocks
         in_sets = problem is not None and problem.space.batch_size > 1
@@ -65,15 +71,6 @@ class BlockCoordinate(Solver):
             auto["sampling"] = "gap" if problem.costly else "permutation"
             auto["cache"] = problem.costly and keeps_planes
         return auto
-
-    def _auto_steps(self, problem):
-        """Return the kind of steps that "auto" stands for."""
-        defaults = vars(type(self)())
-        states = None if problem is None else problem.state_blocks()
-        if states is None or states.n_states > MOST_STATES:
-            return "pairwise"
-        stores = any(getattr(self, name) != defaults[name] for name in STORING)
-        return "pairwise" if stores else "projection"
 
     def _start(self, problem, regularizer, random_state, gaps, pool):
         """Return the state of a new run, as `start`, of a solver that is resolved."""

@@ -50,44 +50,70 @@ MEGABYTE = 2.0**20
 PLAIN = {"steps": ("fw",), "cache": (False,), "block_steps": (1,), "stored_passes": (0,)}
 
 
-def make_pass(runs, n_slices=1):
-    """Make a pass over the blocks of one run or several, and second passes over some of them.
+def make_pass(run):
+    """Make a pass over the blocks of a run, and second passes over some of them.
 
-    The schedule of the first run determines how many of these follow.
+    Parameters
+    ----------
+    run : BlockCoordinateRun or RunsInTurn
+        Makes its visits.
+
+    Returns
+    -------
+    gap : float
+        The last known one.
+    """
+    schedule, stop, n_calls = run.schedule, run.stop, run.n_oracle_calls
+    schedule.begin(run.increase)
+    n_blocks = run.begin_pass()
+    run.visit(n_blocks)
+    # visits that the cache answered are no work of the oracle
+    n_visits = run.n_oracle_calls - n_calls
+    while not stop.ends and schedule.another(run.increase, n_visits / n_blocks):
+        n_visits = run.begin_pass(stored=True)
+        run.visit(n_visits)
+    return run.end_pass()
+
+
+class RunsInTurn:
+    """Several runs whose visits take turns, as one for `make_pass`.
 
     Parameters
     ----------
     runs : list of BlockCoordinateRun
-        All with the same regularizer.
-    n_slices : int, default=1
-        Number of turns in which runs make their visits: if all blocks of one run were visited
-        before those of the next, the weights would alternate between the two.
+        Of one schedule and one stop, those of the first.
+    n_turns : int
+        How many turns the visits of each run are divided into.
     """
-    schedule, stop = runs[0].schedule, runs[0].stop
-    n_calls = sum(run.n_oracle_calls for run in runs)
-    schedule.begin(sum(run.increase for run in runs))
-    visits = [run.begin_pass() for run in runs]
-    n_blocks = sum(visits)
-    take_turns(runs, visits, n_slices)
-    # visits that the cache answered are no work of the oracle
-    n_visits = sum(run.n_oracle_calls for run in runs) - n_calls
-    while not stop.ends and schedule.another(
-        sum(run.increase for run in runs), n_visits / n_blocks
-    ):
-        visits = [run.begin_pass(stored=True) for run in runs]
-        take_turns(runs, visits, n_slices)
-        n_visits = sum(visits)
-    for run in runs:
-        run.end_pass()
 
+    def __init__(self, runs, n_turns):
+        self.runs, self.n_turns = runs, n_turns
+        self.schedule, self.stop = runs[0].schedule, runs[0].stop
 
-def take_turns(runs, n_visits, n_slices):
-    """Make so many visits of each run, in turns."""
-    for k in range(n_slices):
-        for run, n in zip(runs, n_visits, strict=True):
-            n_now = n * (k + 1) // n_slices - n * k // n_slices
-            if n_now and not run.stop.ends:
-                run.visit(n_now)
+    @property
+    def n_oracle_calls(self):
+        """Calls of the oracle so far."""
+        return sum(run.n_oracle_calls for run in self.runs)
+
+    @property
+    def increase(self):
+        """Increase of the dual objective by all steps so far."""
+        return sum(run.increase for run in self.runs)
+
+    def begin_pass(self, stored=False):
+        """Begin a pass of all runs; return the number of its visits."""
+        self.n_visits = [run.begin_pass(stored) for run in self.runs]
+        return sum(self.n_visits)
+
+    def visit(self, n_steps):
+        """Make the visits of the pass that has begun, all of them, in turns."""
+        for k in range(self.n_turns):
+            for run, n in zip(self.runs, self.n_visits, strict=True):
+                run.visit(n * (k + 1) // self.n_turns - n * k // self.n_turns)
+
+    def end_pass(self):
+        """End the pass of all runs; return their last known gaps, in sum."""
+        return sum([run.end_pass() for run in self.runs])
 
 
 class BlockCoordinateRun(DualRun):
@@ -181,10 +207,7 @@ class BlockCoordinateRun(DualRun):
         """Increase of the dual objective by all steps so far."""
         return (self.rounds or self.updates[0]).increase
 
-    def run_pass(self):
-        """Visit every block once, then stored planes; return the last known gap."""
-        make_pass([self])
-        return float(self.gaps.sum())
+    run_pass = make_pass
 
     def begin_pass(self, stored=False):
         """Begin a pass, or one over stored planes.
@@ -209,6 +232,8 @@ class BlockCoordinateRun(DualRun):
 
     def visit(self, n_steps):
         """Make some of the visits of the pass that has begun."""
+        if not n_steps or self.stop.ends:
+            return
         sampler, update = self.promising if self.stored else self.sampler, self.updates[0]
         if self.rounds is not None:
             self.rounds.run_pass(self.updates, sampler, n_steps, int(self.stored))
@@ -220,9 +245,10 @@ class BlockCoordinateRun(DualRun):
             self.batches.run_pass(update, sampler, n_steps, self.stored)
 
     def end_pass(self):
-        """Drop planes that were not used for long."""
+        """Drop planes that were not used for long; return the last known gap."""
         if self.keep is not None:
             tidy(self.dual, self.updates[0].clock, *self.keep)
+        return float(self.gaps.sum())
 
     def learn_gaps(self, gaps):
         """Set the gaps of all blocks, from an exact pass."""

@@ -12,7 +12,6 @@ from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import (
     UNKNOWN,
-    History,
     Proof,
     Solution,
     Status,
@@ -20,6 +19,31 @@ from sskit.solvers.common.solution import (
     proves,
 )
 from sskit.solvers.oracle_calls.pool import Pool
+
+# The first columns of every history, and their types.
+COUNTED = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
+
+
+def known_columns(proof):
+    """Return the columns of a history that are known of an exact pass.
+
+    A history has a row for each exact pass, or for all passes of a run with columns of its own. It
+    has n_passes and n_oracle_calls so far, time in seconds since the start, these columns, and
+    those of the run.
+
+    Parameters
+    ----------
+    proof : Proof
+        What the oracle proves.
+
+    Returns
+    -------
+    names : tuple of str
+        The objectives primal and dual, and gap (absolute); and inexactness, the part of primal and
+        gap that the oracle may have missed, only if it bounds that: else there is nothing, or
+        nothing is known of it.
+    """
+    return ("primal", "dual", "gap") + ("inexactness",) * (proof is Proof.BOUND)
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +99,8 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.history = History(self.proof, self.run.columns)
+        self.known, self.rows = known_columns(self.proof), []
+        self.columns = COUNTED | dict.fromkeys(self.known, np.float64) | self.run.columns
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -101,15 +126,19 @@ class Fit:
 
     def record(self):
         """Add an exact pass to the history, and log it; or any pass if the run has more columns."""
-        known = self.certificate
-        if known is None and not self.run.columns:
-            self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
+        known, own = self.certificate, self.run.columns
+        if known is None and not own:
+            if self.progress.verbose:
+                self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
-        numbers = self.history.numbers(UNKNOWN if known is None else known)
-        numbers |= zip(self.run.columns, self.run.row(), strict=True)
+        known = UNKNOWN if known is None else known
+        numbers = {name: getattr(known, name) for name in self.known}
+        if own:
+            numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
-        self.history.rows.append(counts | {"time": self.progress.seconds} | numbers)
-        self.progress.exact_pass(self.n_iter, numbers, self.unit)
+        self.rows.append(counts | {"time": self.progress.seconds} | numbers)
+        if self.progress.shows:
+            self.progress.exact_pass(self.n_iter, numbers, self.unit)
 
     def reach(self, tol, *, max_iter=1000, on_pass=None):
         """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
@@ -137,39 +166,36 @@ class Fit:
         self.best = self.certificate
         if self.certificate is not None and tolerance.holds(self.certificate):
             return Status.CONVERGED
-        with self.progress.until(tol):
-            return self._make_passes(tolerance, max_iter, on_pass)
-
-    def _make_passes(self, tolerance, max_iter, on_pass):
-        """Go on until the tolerance holds or there is another reason to stop; return it."""
         first, status = self.n_iter, None
+        converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
         rule = ExactPassRule(self.gap_every or 1, tolerance, self.unit)
-        while status is None:
-            self.stop.begin_pass()
-            self.certificate = None
-            self.n_iter += 1
-            self.estimate = self.run.run_pass()
-            n_iter, bound = self.n_iter - first, self.run.lower_bound
-            whole = on_pass is not None and not self.stop.ends
-            if whole and on_pass(self.n_iter, self.run.weights):
-                status = Status.CALLBACK
-            else:
-                status = asked(self.stop)
-            if status is None and n_iter >= max_iter:
-                status = Status.MAX_ITER
-            if not rule.due(n_iter, self.estimate, bound, last=status is not None):
-                self.record()
-                continue
-            self.stop.begin_certificate()
-            if self.certify() is None:
-                return Status.UNCERTIFIED
-            rule.learn(self.estimate, self.certificate)
-            self.best = lower_of(self.best, self.certificate)
-            if self.run.converged(self.certificate):
-                status = Status.CONVERGED
-            elif status is None:
-                status = asked(self.stop)
+        with self.progress.until(tol):
+            while status is None:
+                self.stop.begin_pass()
+                self.certificate = None
+                self.n_iter += 1
+                self.estimate = self.run.run_pass()
+                n_iter, bound = self.n_iter - first, self.run.lower_bound
+                whole = on_pass is not None and not self.stop.ends
+                if whole and on_pass(self.n_iter, self.run.weights):
+                    status = Status.CALLBACK
+                else:
+                    status = asked(self.stop)
+                if status is None and n_iter >= max_iter:
+                    status = Status.MAX_ITER
+                if not rule.due(n_iter, self.estimate, bound, last=status is not None):
+                    self.record()
+                    continue
+                self.stop.begin_certificate()
+                if self.certify() is None:
+                    return Status.UNCERTIFIED
+                rule.learn(self.estimate, self.certificate)
+                self.best = lower_of(self.best, self.certificate)
+                if converged(self.certificate):
+                    status = Status.CONVERGED
+                elif status is None:
+                    status = asked(self.stop)
         return status
 
     def change_lam(self, lam):
@@ -228,7 +254,11 @@ class Fit:
             known = replace(known, w=self.run.last_weights())
         proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
-        return Solution(**vars(known), **proved, **spent, history=self.history.as_dict(), fit=self)
+        history = {
+            name: np.array([row[name] for row in self.rows], dtype=dtype)
+            for name, dtype in self.columns.items()
+        }
+        return Solution(**vars(known), **proved, **spent, history=history, fit=self)
 
 
 def begin(

@@ -44,6 +44,8 @@ class Progress:
     def __init__(self, name, verbose):
         self.name = name
         self.verbose = verbose
+        # whether what is said of exact passes is printed or logged at all
+        self.shows = bool(verbose) or logger.isEnabledFor(logging.DEBUG)
         self.began = self.last = time.perf_counter()
         self.tol = self.bar = None
 
@@ -97,7 +99,7 @@ class Progress:
         unit : float
             P(0).
         """
-        if self.verbose and time.perf_counter() - self.last >= EVERY:
+        if time.perf_counter() - self.last >= EVERY:
             fraction, about = math.inf, ""
             if estimate < math.inf:
                 fraction = relative(estimate, lower_bound() + estimate, unit)

@@ -34,11 +34,15 @@ class Run:
         Calls of the oracle by the passes so far.
     columns : dict
         Types of its columns of the history, by name.
+    converged : callable or None
+        Of a run that may end without a gap: takes the `Certificate` of an exact pass, and returns
+        whether it was the last.
     """
 
     tolerance = Tolerance(0.0)
     n_oracle_calls = 0
     columns = {}
+    converged = None
 
     def __init__(self, problem, regularizer):
         self.problem = problem
@@ -58,10 +62,6 @@ class Run:
             If a stop was due before its end.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement certify")
-
-    def converged(self, certificate):
-        """Return whether the fit may end by an exact pass, the last one."""
-        return self.tolerance.holds(certificate)
 
     def lower_bound(self):
         """Return a lower bound of the optimum without an exact pass; for passes with estimates."""

@@ -224,7 +224,7 @@ class Solution(Certificate):
     n_oracle_calls : int
         Oracle calls, those of the exact passes included.
     history : dict of ndarray
-        One entry for every exact pass, or for every pass; see `History`.
+        One entry for every exact pass, or for every pass; see `known_columns`.
     fit : Fit
         With which to go on from here, if the solver keeps a dual point.
     """
@@ -283,38 +283,3 @@ def proves(proof, certificate):
     noise = 1e-9 * max(1.0, abs(certificate.primal))
     sound = proof > Proof.NOTHING and certificate.proves
     return bool(sound and np.isfinite(numbers).all() and certificate.gap >= -noise)
-
-
-class History:
-    """Record of a fit: of its exact passes, or of all passes of a run with columns of its own.
-
-    Columns: n_passes and n_oracle_calls so far, time in seconds since the start, primal, dual
-    and gap (absolute); and inexactness, the part of primal and gap that the oracle may have
-    missed, only if it bounds that: else there is nothing, or nothing is known of it.
-
-    Parameters
-    ----------
-    proof : Proof
-        What the oracle proves.
-    columns : dict
-        Types of further columns, by name.
-    """
-
-    def __init__(self, proof, columns):
-        self.known = ("primal", "dual", "gap")
-        if proof is Proof.BOUND:
-            self.known += ("inexactness",)
-        first = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
-        self.columns = first | dict.fromkeys(self.known, np.float64) | columns
-        self.rows = []
-
-    def as_dict(self):
-        """Return the columns as arrays of equal length."""
-        return {
-            name: np.array([row[name] for row in self.rows], dtype=dtype)
-            for name, dtype in self.columns.items()
-        }
-
-    def numbers(self, certificate):
-        """Return the values of a certificate, by the names of the columns."""
-        return {name: getattr(certificate, name) for name in self.known}

@@ -80,24 +80,8 @@ class Solver(PublicMixin, BaseEstimator):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""
         return {}
 
-    def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> Any:
-        """Return what evaluates all blocks at one w: by default oracles.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        n_jobs : int or None
-            Number of workers.
-        stop : Stop
-            Whether to leave out the rest of the blocks.
-
-        Returns
-        -------
-        pool : Pool
-            Of the problem.
-        """
-        return make_pool(problem, n_jobs, stop)
+    # Returns what evaluates all blocks at one w, of (problem, n_jobs, stop): by default oracles.
+    make_pool = staticmethod(make_pool)
 
     def start(
         self,

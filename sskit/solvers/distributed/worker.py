@@ -10,7 +10,7 @@ import numpy as np
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
-from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, make_pass
+from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, RunsInTurn, make_pass
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Proof
@@ -303,7 +303,7 @@ class Worker:
                 break
             runs = [part.open().run for part in parts.values()]
             if all(isinstance(run, BlockCoordinateRun) for run in runs):
-                make_pass(runs, TURNS if len(runs) > 1 else 1)
+                make_pass(RunsInTurn(runs, TURNS if len(runs) > 1 else 1))
             else:
                 for run in runs:
                     run.run_pass()

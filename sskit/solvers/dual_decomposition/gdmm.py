@@ -119,7 +119,7 @@ class FactorRun(Run):
         if np.isnan(certificate.gap):
             stationary = self.change <= self.tolerance.tol * abs(self.sweep.lagrangian)
             return self.sweep.infeasibility <= self.tolerance.tol and stationary
-        return super().converged(certificate)
+        return self.tolerance.holds(certificate)
 
     def last_weights(self):
         """Return the weights without the rounding of many steps."""

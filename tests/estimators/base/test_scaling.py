@@ -24,8 +24,8 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.estimators.base import scaling
-from sskit.estimators.base.scaling import ColumnSums, heavy_columns
+from sskit.models.columns import scaling
+from sskit.models.columns.scaling import ColumnSums, heavy_columns
 
 N, P = 64, 5
 RNG = np.random.default_rng(0)

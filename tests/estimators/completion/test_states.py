@@ -25,13 +25,13 @@ from sklearn.feature_extraction import DictVectorizer
 from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay
-from sskit.estimators.base.convex_concave import Completion, CompletionRounds
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.combinations import refusal
 from sskit.estimators.completion import clusters
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, FrankWolfe, SoftBCFW
+from sskit.solvers.convex_concave import Completion, CompletionRounds
 
 NAMES = np.array(["a", "b", "c"])
 OWNER = np.array([0, 0, 1, 2, 2])

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from sskit import RankingSVM, StructSVMClassifier
 from sskit.dask import Distributed
-from sskit.estimators.base.scaling_in_groups import variance_within
+from sskit.models.columns.in_groups import variance_within
 
 
 def data(seed=0, n_groups=8, size=6):

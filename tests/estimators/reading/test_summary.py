@@ -31,12 +31,12 @@ from sskit.solvers.oracle_calls.pool import make_pool
 def agree(estimator, parts):
     """Checked parts, and the summary of all, which are sent from machine to machine."""
     checked = [estimator._read_data(*part, part=True) for part in parts]
-    summaries = [pickle.loads(pickle.dumps(estimator._summarize(part))) for part in checked]
+    summaries = [pickle.loads(pickle.dumps(part.summary)) for part in checked]
     agreed = estimator._agree(summaries, estimator._options())
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )
-    return checked, estimator._with_columns(summary)
+    return checked, summary
 
 
 def bind(estimator, parts):
@@ -60,7 +60,7 @@ def test_parts_together_are_the_problem_of_all_data(name):
     for n_parts in (1, 2, 5):
         compare(whole, bind(estimator, split(data, n_parts)))
     # what is agreed on is small
-    summary = estimator._summarize(estimator._read_data(*data, part=True))
+    summary = estimator._read_data(*data, part=True).summary
     assert len(pickle.dumps(summary)) < 2500
     twice = [part for part in split(data, 1) for _ in range(2)]
     assert agree(estimator, twice)[1].n_samples == 2 * N
@@ -138,7 +138,7 @@ def test_empty_parts_are_left_out_and_counted():
     with pytest.raises(ValueError, match="minimum of 1 is required"):
         model._read_data(np.empty((0, 2)), [], None, part=True)
     two, three = (
-        model._summarize(model._read_data([x], [k], None, part=True))
+        model._read_data([x], [k], None, part=True).summary
         for k, x in enumerate(([1.0, 2.0], [1.0, 2.0, 3.0]))
     )
     with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
@@ -285,6 +285,6 @@ def test_predictions_are_plain_if_the_labels_of_all_parts_are():
         model._read_data(ROWS[k : k + 1], [y], None, part=True) for k, y in enumerate(labels)
     ]
     for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        chosen = [model._summarize(checked[k]) for k in chosen]
+        chosen = [checked[k].summary for k in chosen]
         summary = model._agree(chosen, model._options())
         assert model._bind(checked[0], summary).to_attributes(np.zeros(12))["_plain"] == plain

@@ -21,7 +21,7 @@ def bound(graphs, y, n_states, kind=AttractiveModel, **options):
     labelled = np.ones(len(labels), dtype=bool)
     model = kind(batch.n_features, batch.n_edge_features, n_states, **options)
     cost = node_costs("hamming", labels, labelled, n_states, None, batch.n_nodes)
-    return model, model.bind(batch, labels, cost, labelled, block_weights(len(graphs)))
+    return model, model.bind(batch, labels, cost, block_weights(len(graphs)), labelled=labelled)
 
 
 def feasible(rng, layout, scale=1.0):

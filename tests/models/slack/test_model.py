@@ -68,6 +68,17 @@ def test_contract_and_hinges_are_those_of_the_enumeration(name):
                 np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.parametrize("name", NAMES[:3])
+def test_every_problem_has_itself_under_margin_rescaling(name):
+    toy, rng = MODELS[name](), np.random.default_rng(0)
+    assert toy.problem.margin() is toy.problem
+    margin = SlackRescaling("bisecting").wrap(toy.problem).margin()
+    for scale in (0.0, 1.0):
+        w = np.concatenate([toy.unflat(scale * rng.normal(size=toy.pairs.d)), np.zeros(16)])
+        expected = make_pool(toy.problem).hinges(w)
+        np.testing.assert_array_equal(make_pool(margin).hinges(w), expected)
+
+
 def test_structures_written_in_python():
     """Answers of a search stay known, though the structure was asked others after them."""
     rng = np.random.default_rng(0)

@@ -10,8 +10,8 @@ from sskit.models.tree import TreeModel, feature_scale, kinds_of_trees
 
 def test_the_scale_of_features():
     trees = check_trees([([[1.0, 1.0], [2.0, 0.0]], [-1, 0]), ([[0.0, 3.0]], [-1])])
-    assert feature_scale(trees, None).mean == pytest.approx((2 + 4 + 9) / 3)
-    assert feature_scale(trees, np.array([3.0, 0.0])).mean == pytest.approx((2 + 4) / 2)
+    assert feature_scale(trees, None).times(1.0) == pytest.approx((2 + 4 + 9) / 3)
+    assert feature_scale(trees, np.array([3.0, 0.0])).times(1.0) == pytest.approx((2 + 4) / 2)
     with pytest.raises(ValueError, match="overflow"):
         feature_scale(check_trees([([[1e200]], [-1])]), None)
 
@@ -28,7 +28,7 @@ def test_trees_hold_a_table_for_each_kind_that_they_have():
 def test_what_edges_share_is_held_once():
     rng = np.random.default_rng(0)
     tree = rng.normal(size=(30, 2)), random_parents(rng, 30)
-    given = np.zeros(30, dtype=int), np.ones(30), None, np.ones(1)
+    given = np.zeros(30, dtype=int), np.ones(30), np.ones(1)
     tied = TreeModel(2, 8).bind(check_trees([tree]), *given)
     kinds = np.arange(30) % 2
     by_kind = TreeModel(2, 8, np.arange(2)).bind(check_trees([(*tree, kinds)]), *given)

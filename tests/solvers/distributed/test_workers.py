@@ -28,13 +28,10 @@ def tasks_of(name, n_parts):
     estimator, *data = CASES[name]
     estimator = clone(estimator)
     checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
-    agreed = estimator._agree(
-        [estimator._summarize(part) for part in checked], estimator._options()
-    )
+    agreed = estimator._agree([part.summary for part in checked], estimator._options())
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )
-    summary = estimator._with_columns(summary)
     tasks = [estimator._bind_scaled(part, summary) for part in checked]
     return tasks, estimator._make_task(*data)
 

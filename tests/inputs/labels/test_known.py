@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sskit.estimators.reading.known import check_known
+from sskit.inputs.labels.known import check_known
 
 CLASSES = np.array(["a", "b", "c"])
 

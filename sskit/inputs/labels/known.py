@@ -5,7 +5,8 @@ from collections.abc import Hashable
 import numpy as np
 
 from sskit._labels import is_ignored, plain, shortened, shown
-from sskit.estimators.reading.partial_labels import spread
+from sskit.inputs.frames import is_polars
+from sskit.inputs.labels.partial import spread
 from sskit.inputs.ragged import items_of, sets_among, stack_entries
 from sskit.inputs.ragged_array import make_offsets
 
@@ -88,3 +89,36 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
     if len(empty):
         raise ValueError(f"{name_of(empty[0])} leaves no label that is possible")
     return allowed
+
+
+def known_sets(known, n, n_labels):
+    """Return which labels of sets are known.
+
+    Parameters
+    ----------
+    known : sequence of n items, array or data frame of shape (n, n_labels)
+        An item is None if nothing is known of a row, or has an entry for each label: 1 or True, 0
+        or False, and None or NaN where it is not known.
+    n, n_labels : int
+        Numbers of rows and of labels.
+
+    Returns
+    -------
+    codes : ndarray of shape (n, n_labels), int8
+        1, 0, and -1 where it is not known.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first item or entry that is wrong.
+    """
+    if is_polars(known):
+        known = known.to_numpy()
+    if hasattr(known, "iloc"):
+        known = known.astype(object).where(known.notna(), None).to_numpy()
+    known = list(known) if isinstance(known, np.ndarray) else known
+    sizes, codes = np.full(n, n_labels), np.full(n * n_labels, -1, dtype=np.int8)
+    allowed = check_known(known, sizes, np.arange(2), ignored=np.nan)
+    if allowed is not None:
+        codes[~allowed.all(axis=1)] = allowed[~allowed.all(axis=1), 1]
+    return codes.reshape(n, n_labels)

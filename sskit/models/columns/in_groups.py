@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.estimators.base.scaling import ENTRIES_AT_ONCE, EPSILON, ColumnSums, scales
+from sskit.models.columns.scaling import ENTRIES_AT_ONCE, EPSILON, ColumnSums, scales
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit.core.regularizer import Regularizer
-from sskit.models.slack.problem import SlackProblem
 from sskit.solvers.common.fit import solve
 from sskit.solvers.common.snapshot import change_truths, hinge_gains, truth_gains
 from sskit.solvers.common.solution import Status, Tolerance
@@ -203,15 +202,14 @@ class CompletionRounds:
         self.completed = self.completion.complete(w)
         if np.array_equal(self.completed, self.truth):
             return True, 0.0
-        w, scaled = Regularizer(1.0, len(w)).padded(w), isinstance(self.problem, SlackProblem)
-        both = self.problem.with_truth(self.completed), self.problem
-        gains = truth_gains(*(each.margin() if scaled else each for each in both), w)
+        w, margin = Regularizer(1.0, len(w)).padded(w), self.problem.margin()
+        gains = truth_gains(self.problem.with_truth(self.completed).margin(), margin, w)
         if self.completion.offsets is not None:
             better = np.repeat(gains > 0, np.diff(self.completion.offsets))
             self.completed = np.where(better, self.completed, self.truth)
             gains = np.maximum(gains, 0.0)
         same = np.array_equal(self.completed, self.truth)
-        if scaled:  # scores of truths are multiplied by losses
+        if margin is not self.problem:  # scores of truths are multiplied by losses
             gains = hinge_gains(self.problem.with_truth(self.completed), self.problem, w)
         return same, float(np.dot(self.problem.block_weight, gains))
 
@@ -328,7 +326,7 @@ class Totals:
 
     def on_pass(self, n_iter, weights):
         """Report a pass of the present round."""
-        return self.report(self.n_iter + n_iter, weights)
+        return self.report is not None and self.report(self.n_iter + n_iter, weights)
 
     def add(self, solution, n_round):
         """Add the solution of a round, counted from one within its start."""

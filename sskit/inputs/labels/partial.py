@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sskit._labels import SETS
-from sskit.estimators.reading.summary import Labels
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
@@ -36,6 +35,13 @@ class PartialLabels:
         """How many labels each token may have, shape (N,)."""
         return self.possible.sum(axis=1)
 
+    @property
+    def n_certain(self):
+        """How many tokens have one label that is possible."""
+        if self.possible is None:
+            return len(self.labels)
+        return int(((self.n_possible == 1) & ~self.ignored).sum())
+
     def among(self, classes, places):
         """Return what is known of the labels of a part among those of all data.
 
@@ -64,18 +70,6 @@ class PartialLabels:
         possible = self.labels[:, None] == np.arange(len(self.classes))
         nothing = np.zeros(len(self.labels), dtype=bool)
         return replace(self, possible=possible, ignored=nothing)
-
-    def statistics(self, weight=None):
-        """Return the `Labels`, and how many tokens have one label that is possible or several.
-
-        Labels count what their tokens weigh: `weight`, of shape (n_tokens,), None for one each.
-        """
-        if self.possible is None:
-            labels = Labels.of(self.classes, self.labels, weight)
-            return {"labels": labels, "n_certain": len(self.labels)}
-        certain = int(((self.n_possible == 1) & ~self.ignored).sum())
-        labels = Labels(self.classes, label_counts(self, repeated=weight))
-        return {"labels": labels, "n_hidden": len(self.labels) - certain, "n_certain": certain}
 
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first token.
@@ -124,7 +118,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
 
     Examples
     --------
-    >>> from sskit.estimators.reading.partial_labels import check_partial_labels
+    >>> from sskit.inputs.labels.partial import check_partial_labels
     >>> partial = check_partial_labels([["N", {"N", "V"}], ["?", "D"]], [2, 2], "?")
     >>> partial.classes.tolist()
     ['D', 'N', 'V']
@@ -132,7 +126,10 @@ def check_partial_labels(y, lengths, ignore_label=None):
     [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0]]
     """
     entries, name_of = stack_entries(y, lengths)
-    flat, owners = spread(entries, sets_among(entries, name_of, ignore_label))
+    flat, owners = entries, np.arange(len(entries))
+    sets = sets_among(entries, name_of, ignore_label)
+    if sets:
+        flat, owners = spread(entries, sets)
     labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
     classes, codes = np.unique(labels[~ignored], return_inverse=True)
     if len(owners) == len(entries) and not ignored.any():

@@ -185,7 +185,7 @@ def test_empty_sequences():
         {"segment_features": lambda x, start, stop: [stop - start, x[0, 0]]},
         {"n_states_per_label": 2},
     ],
-    ids=str,
+    ids=lambda options: " ".join(options),
 )
 def test_empty_sequences_are_nothing_in_a_fit(options):
     empty, weight = np.empty((0, 3)), np.linspace(1, 2, len(X))

@@ -192,6 +192,7 @@ cdef class LogLoss(Task):
         for k in range(self.n_workers):
             self.map.common_scores(self.w, &self.theta[k, 0])
             (<Structure>self.structure_of[k]).prepare_marginals(self.theta[k])
+        self.common.assign(self.map.tail_base + self.map.tail_rows * self.map.tail_stride, 0.0)
         for k in range(len(self.portion) - 1):
             self.first, self.stop_block = self.portion[k], self.portion[k + 1]
             self.adds = False
@@ -201,6 +202,8 @@ cdef class LogLoss(Task):
                 raise CutShort(f"cut short after {self.first} blocks")
             self.adds = True
             self.do_phase(n_parts, 1)
+        for k in range(self.common.size()):
+            gradient[self.map.place[k]] += self.common[k]
         return float(np.dot(self.problem.block_weight, self.loss))
 
     cdef int do_phase(self, Py_ssize_t n, Py_ssize_t chunk) except -1:
@@ -286,6 +289,7 @@ cdef class LogLoss(Task):
         cdef const double* own = &self.room[self.place[i]]
         cdef double step = self.problem.block_weight[i]
         cdef double* out = self.gradient
+        cdef double* common = self.common.data()
         cdef Py_ssize_t e, j, c, first = map.first_row(i), count = map.count(i)
         cdef Py_ssize_t n_rows = 1, columns = map.edge_columns, stride = map.edge_stride
         cdef Py_ssize_t low = self.edge_bound[part], high = self.edge_bound[part + 1]
@@ -306,10 +310,11 @@ cdef class LogLoss(Task):
             return
         own -= map.edge_base(i)
         add_marked(&map.rows, first, count, step, own + map.node_base, map.n_columns, out)
+        # the weights of the tables are few: their places are found once, at the end of a pass
         for j in range(map.tail_base + map.tail_rows * map.tail_stride):
-            out[map.place[j]] += step * own[j]
+            common[j] += step * own[j]
         own += map.edge_base(i)
         # a table of an edge includes the weights of the head
         for e in range(map.n_edges(i) if map.edge_pairs else 0):
             for c in range(map.edge_stride):
-                out[map.place[c]] += step * own[e * map.edge_stride + c]
+                common[c] += step * own[e * map.edge_stride + c]

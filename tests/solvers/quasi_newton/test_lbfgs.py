@@ -55,15 +55,16 @@ def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     fit = begin(LBFGS().resolved(problem), problem, Regularizer(LAM, problem.n_weights))
     assert fit.reach(1e-8) is Status.CONVERGED
     point, n_iter, history = fit.save(), fit.n_iter, fit.run.history
-    changes = [change.copy() for change in history.changes]
+    changes = [change.copy() for change in history.past[1::2]]
     fit.change_lam(LAM / 3)
     # the last steps are kept, with the changes of the gradient at the new lam
-    assert len(history.changes) == 12
-    for before, moved, change, product in zip(
-        changes, history.steps, history.changes, history.products, strict=True
-    ):
+    assert len(changes) == 12 and len(history.past) == 24
+    for before, moved, change in zip(changes, history.past[::2], history.past[1::2], strict=True):
         np.testing.assert_allclose(change, before - LAM * 2 / 3 * moved, atol=1e-16)
-        assert product == pytest.approx(moved @ change) and product > 0
+    products = [[a @ b for b in history.past] for a in history.past]
+    np.testing.assert_allclose(history.gram, products, rtol=1e-9, atol=1e-24)
+    gradient = fit.run.gradient[: problem.n_weights]
+    np.testing.assert_allclose(history.slopes, [a @ gradient for a in history.past], rtol=1e-9)
     assert fit.reach(1e-8) is Status.CONVERGED
     assert fit.certificate.primal == pytest.approx(log_optimum(toy, LAM / 3), abs=1e-7)
     anew = LBFGS().solve(problem, Regularizer(LAM / 3, problem.n_weights), tol=1e-8)

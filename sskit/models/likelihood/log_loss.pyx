@@ -186,6 +186,7 @@ cdef class LogLoss(Task):
             If the fit is to stop before the end.
         """
         cdef Py_ssize_t k, n_parts = len(self.node_bound) - 1
+        cdef double total = 0.0
         self.problem.check_weights(w.shape[0], "w")
         self.problem.check_weights(gradient.shape[0], "gradient")
         self.w, self.gradient = &w[0], &gradient[0]
@@ -204,7 +205,11 @@ cdef class LogLoss(Task):
             self.do_phase(n_parts, 1)
         for k in range(self.common.size()):
             gradient[self.map.place[k]] += self.common[k]
-        return float(np.dot(self.problem.block_weight, self.loss))
+        # not by BLAS, whose threads would spin after each pass
+        for k in range(self.problem.n_blocks):
+            if self.problem.block_weight[k] != 0.0:
+                total += self.problem.block_weight[k] * self.loss[k]
+        return total
 
     cdef int do_phase(self, Py_ssize_t n, Py_ssize_t chunk) except -1:
         if self.thread_pool is None:

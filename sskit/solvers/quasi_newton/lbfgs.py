@@ -425,15 +425,14 @@ class History:
     def best_bound(self, lam: float) -> float:
         r"""Return the best lower bound of the optimum that follows from the last points.
 
-                Each point gives a quadratic function below P with the same curvature lam, whose least
-                value is its bound. A mix of several is one too, with the least value
+        Each point has a quadratic function of curvature lam that is nowhere above P, with its bound
+        as the least value. A mix of several is one too; its least value is
 
-                .. math:: \sum_k a_k b_k + 	frac{1}{2 \lambda}
-                    \left( \sum_k a_k \| e_k \|^2 - \| \sum_k a_k e_k \|^2
-        ight)
+        .. math:: \sum_k a_k b_k + \tfrac{1}{2 \lambda}
+            \Bigl( \sum_k a_k \| e_k \|^2 - \Bigl\| \sum_k a_k e_k \Bigr\|^2 \Bigr)
 
-                for bounds :math:`b_k` and the differences :math:`e_k` of the gradients of the mean loss,
-                which are sums of :math:`y_j - \lambda s_j` (Drusvyatskiy, Fazel, Roy 2018).
+        with bounds b_k and the differences e_k of the gradients of the mean loss from the present
+        one, which are sums of y - lam s over the steps between (Drusvyatskiy, Fazel, Roy 2018).
         """
         bounds = np.array([*self.bounds, self.bound]) - self.bound
         known = np.flatnonzero(bounds > -np.inf)

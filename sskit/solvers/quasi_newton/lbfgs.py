@@ -69,15 +69,20 @@ class LBFGS(Solver):
 
     .. math:: P(w) - P^* \le \tfrac{1}{2 \lambda} \| \nabla P(w) \|^2
 
-    at every w: that is the gap of each pass, less what the best of the passes before has proved
-    more. It is also the duality gap of w and the dual point that has the probabilities of the
-    labellings under w as dual variables. Where labels are unknown the loss is not convex, and the
-    gap is that of the quadratic bound at the present w, not a certificate.
+    at every w. It is also the duality gap of w and the dual point that has the probabilities of the
+    labellings under w as dual variables. The lower bounds of the last points, one for each step
+    that is kept, come from quadratic functions of curvature lam that are nowhere above P, and so
+    does a mix of them: the gap of a pass is that by the best mix, or by the best bound of the
+    passes before. Where labels are unknown the loss is not convex, and the gap is that of the
+    quadratic function at the present w, not a certificate.
 
     References
     ----------
     Liu, Nocedal (1989). On the limited memory BFGS method for large scale optimization.
     Mathematical Programming 45.
+
+    Drusvyatskiy, Fazel, Roy (2018). An optimal first order method based on optimal quadratic
+    averaging. SIAM Journal on Optimization 28.
 
     Examples
     --------

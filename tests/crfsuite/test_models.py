@@ -84,6 +84,24 @@ def test_the_tagger_predicts_as_crfsuite_does(data, tmp_path, algorithm):
     assert prior.score(X_test, y_test) > 0.1 + alone.score(X_test, y_test)
 
 
+def test_the_objective_of_the_likelihood_is_that_of_crfsuite(data, tmp_path):
+    """With weights for all features and labels, which CRFsuite calls possible states."""
+    X, y, *_ = data
+    trainer = pytest.importorskip("pycrfsuite").Trainer(algorithm="lbfgs", verbose=False)
+    for tokens, labels in zip(marked(X), y, strict=True):
+        trainer.append(tokens, labels)
+    possible = {"feature.possible_states": True, "feature.possible_transitions": True}
+    trainer.set_params({"c2": 1.0, "epsilon": 1e-7, "delta": 1e-9, **possible})
+    trainer.train(str(tmp_path / "model.crfsuite"))
+    theirs = trainer.logparser.last_iteration["loss"]
+    # c2 ||w||^2 - sum_i log p_i is n times lam / 2 ||w||^2 - mean log p with lam = 2 c2 / n
+    tagger = SequenceTagger(surrogate="log", lam=2.0 / len(X), tol=1e-6).fit(X, y)
+    ours = tagger.primal_objective_ * len(X)
+    assert tagger.certified_ and ours == pytest.approx(theirs, rel=1e-4)
+    loose = SequenceTagger(surrogate="log", lam=2.0 / len(X)).fit(X, y)
+    assert loose.dual_objective_ * len(X) <= ours <= loose.primal_objective_ * len(X) + 1e-6
+
+
 TOKENS = [[{"word": "a=b:c", "n": 2.0, "of": {"word": "é"}, "s": ["x", "y"]}, {"word": "d"}]] * 3
 LISTS = [[["word=a", "end"], ["word=b:c"]]] * 3
 TAGS = [["B-X", "O"]] * 3

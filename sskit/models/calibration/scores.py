@@ -1,6 +1,7 @@
 """Scores of labellings before calibration."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -90,21 +91,32 @@ class Scores:
     triples: np.ndarray | None = None
 
     def __post_init__(self):
-        owner, n_labels = self.owner, self.n_labels
-        self.is_owner = (owner[:, None] == np.arange(n_labels)).astype(np.float64)
-        # how a state scores in those that a matrix of labels mixes: as it is in its own, as the
-        # mean of all states of its label elsewhere
-        fraction = 1.0 / np.bincount(owner, minlength=1)[owner]
-        self.mixing = np.where(owner[:, None] == owner, np.eye(len(owner)), fraction)
+        # is each state a label?
+        labels = np.arange(self.n_labels)
+        self.plain = len(self.owner) == self.n_labels and bool((self.owner == labels).all())
         # the sequences with tokens, their first and last nodes; all trees are blocks
         self.filled = np.diff(self.offsets) > 0
         self.ends = self.offsets[:-1][self.filled], self.offsets[1:][self.filled] - 1
         self.blocks = slice(None) if self.forest else self.filled
 
+    @cached_property
+    def is_owner(self):
+        """Return 1 where a label (column) is that of a state (row), else 0."""
+        return (self.owner[:, None] == np.arange(self.n_labels)).astype(np.float64)
+
+    @cached_property
+    def mixing(self):
+        """Return how a state (column) scores in one that a matrix of labels mixes (row).
+
+        It does as it is in its own, as the mean of all states of its label elsewhere.
+        """
+        owner = self.owner
+        fraction = 1.0 / np.bincount(owner, minlength=1)[owner]
+        return np.where(owner[:, None] == owner, np.eye(len(owner)), fraction)
+
     def by_label(self, marginals):
         """Return the probabilities of labels (N, K) from those of their states."""
-        plain = len(np.unique(self.owner)) == len(self.owner) == self.n_labels
-        return marginals if plain else marginals @ self.is_owner
+        return marginals if self.plain else marginals @ self.is_owner
 
     def arrays(self, calibration, possible=None):
         """Return the potentials of nodes (N, S), -inf where impossible, and of pairs (m, S, S).
@@ -126,7 +138,8 @@ class Scores:
             nodes[first] += c.pairs * self.start + c.start[owner]
             nodes[last] += c.pairs * self.end + c.end[owner]
         tables = c.pairs * self.tables
-        tables += c.transitions[:, owner[:, None], owner]  # in place: of no other shape
+        # in place: of no other shape
+        tables += c.transitions if self.plain else c.transitions[:, owner[:, None], owner]
         return nodes, tables
 
     def gradient(self, slope, pairs):

@@ -33,6 +33,7 @@ cdef class LogLoss(Task):
     cdef int64_t[::1] portion                # (n_portions + 1,) where portions of blocks begin
     cdef int64_t[::1] place                  # (n_blocks,) where a block begins in the room
     cdef double[::1] room                    # the statistics of a portion
+    cdef vector[double] common               # sums of the statistics of tables
     cdef int64_t[::1] node_bound             # (n_parts + 1,) where the features of a part begin
     cdef int64_t[::1] edge_bound             # likewise, those of edges
     cdef double[::1] loss                    # (n_blocks,) -log p

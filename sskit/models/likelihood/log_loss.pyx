@@ -186,12 +186,14 @@ cdef class LogLoss(Task):
             If the fit is to stop before the end.
         """
         cdef Py_ssize_t k, n_parts = len(self.node_bound) - 1
+        cdef double total = 0.0
         self.problem.check_weights(w.shape[0], "w")
         self.problem.check_weights(gradient.shape[0], "gradient")
         self.w, self.gradient = &w[0], &gradient[0]
         for k in range(self.n_workers):
             self.map.common_scores(self.w, &self.theta[k, 0])
             (<Structure>self.structure_of[k]).prepare_marginals(self.theta[k])
+        self.common.assign(self.map.tail_base + self.map.tail_rows * self.map.tail_stride, 0.0)
         for k in range(len(self.portion) - 1):
             self.first, self.stop_block = self.portion[k], self.portion[k + 1]
             self.adds = False
@@ -201,7 +203,13 @@ cdef class LogLoss(Task):
                 raise CutShort(f"cut short after {self.first} blocks")
             self.adds = True
             self.do_phase(n_parts, 1)
-        return float(np.dot(self.problem.block_weight, self.loss))
+        for k in range(self.common.size()):
+            gradient[self.map.place[k]] += self.common[k]
+        # not by BLAS, whose threads would spin after each pass
+        for k in range(self.problem.n_blocks):
+            if self.problem.block_weight[k] != 0.0:
+                total += self.problem.block_weight[k] * self.loss[k]
+        return total
 
     cdef int do_phase(self, Py_ssize_t n, Py_ssize_t chunk) except -1:
         if self.thread_pool is None:
@@ -286,6 +294,7 @@ cdef class LogLoss(Task):
         cdef const double* own = &self.room[self.place[i]]
         cdef double step = self.problem.block_weight[i]
         cdef double* out = self.gradient
+        cdef double* common = self.common.data()
         cdef Py_ssize_t e, j, c, first = map.first_row(i), count = map.count(i)
         cdef Py_ssize_t n_rows = 1, columns = map.edge_columns, stride = map.edge_stride
         cdef Py_ssize_t low = self.edge_bound[part], high = self.edge_bound[part + 1]
@@ -306,10 +315,11 @@ cdef class LogLoss(Task):
             return
         own -= map.edge_base(i)
         add_marked(&map.rows, first, count, step, own + map.node_base, map.n_columns, out)
+        # the weights of the tables are few: their places are found once, at the end of a pass
         for j in range(map.tail_base + map.tail_rows * map.tail_stride):
-            out[map.place[j]] += step * own[j]
+            common[j] += step * own[j]
         own += map.edge_base(i)
         # a table of an edge includes the weights of the head
         for e in range(map.n_edges(i) if map.edge_pairs else 0):
             for c in range(map.edge_stride):
-                out[map.place[c]] += step * own[e * map.edge_stride + c]
+                common[c] += step * own[e * map.edge_stride + c]

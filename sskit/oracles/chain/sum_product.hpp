@@ -146,6 +146,46 @@ SSKIT_OWN_CLONES void scaled_pairs(const double* alpha, const double* table, con
     }
 }
 
+// pairs[a, b] += table[a, b] * sum over t of scale[t] * alpha[t, a] * ahead[t, b], two rows at a
+// time; alpha is scaled
+template <int NV>
+SSKIT_INLINE void add_tied(const double* alpha, const double* table, const double* ahead,
+                           ptrdiff_t n_steps, ptrdiff_t n, ptrdiff_t stride, double* pairs) {
+    for (ptrdiff_t a = 0; a < n; a += 2) {
+        const ptrdiff_t second = a + 1 < n ? 1 : 0;
+        vec sum[2][NV];
+        for (int v = 0; v < NV; ++v) sum[0][v] = sum[1][v] = constant(0.0);
+        for (ptrdiff_t t = 0; t < n_steps; ++t) {
+            const double *left = alpha + t * stride + a, *right = ahead + t * stride;
+            for (int v = 0; v < NV; ++v) {
+                const vec x = load(right + v * LANES);
+                sum[0][v] += x * left[0];
+                sum[1][v] += x * left[second];
+            }
+        }
+        for (ptrdiff_t r = 0; r <= second; ++r)
+            for (int v = 0; v < NV; ++v) {
+                const ptrdiff_t at = (a + r) * stride + v * LANES;
+                store(pairs + at, load(pairs + at) + load(table + at) * sum[r][v]);
+            }
+    }
+}
+
+SSKIT_OWN_CLONES void tied_pairs(double* alpha, const double* scale, const double* table,
+                                 const double* ahead, ptrdiff_t n_steps, ptrdiff_t n,
+                                 double* pairs) {
+    const ptrdiff_t stride = padded(n);
+    for (ptrdiff_t t = 0; t < n_steps; ++t)
+        for (ptrdiff_t c = 0; c < stride; c += LANES)
+            store(alpha + t * stride + c, load(alpha + t * stride + c) * scale[t]);
+#define SSKIT_ACT(NV) add_tied<NV>(alpha, table + c, ahead + c, n_steps, n, stride, pairs + c)
+    for (ptrdiff_t c = 0; c < n; c += 2 * LANES) {
+        if (n - c <= LANES) SSKIT_ACT(1);
+        else SSKIT_ACT(2);
+    }
+#undef SSKIT_ACT
+}
+
 struct LogSum {
     static constexpr bool SUM = true;
     static constexpr auto step = log_sum_step;
@@ -251,6 +291,12 @@ class SumProduct {
                                         &factor[t * c.stride], marginals + t * c.stride);
         }
         if (logs) log_backward(marginals, pairs, step);
+        if (pairs && !logs && !c.tables && !step && c.n_nodes > 1) {
+            make_table(0);
+            tied_pairs(alpha.data(), scale.data(), table.data(), &factor[c.stride], c.n_nodes - 1,
+                       c.n_states, pairs);
+            return;
+        }
         for (ptrdiff_t t = 0; pairs && !logs && t < c.n_nodes - 1; ++t) {
             make_table(t);
             scaled_pairs(&alpha[t * c.stride], table.data(), &factor[(t + 1) * c.stride],

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
-from scipy.linalg.blas import get_blas_funcs
 
 from sskit._parameters import AUTO, COUNT, parameter, parameters
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.quasi_newton.sums import inner, record, regularize, take_step, turn
+from sskit.solvers.quasi_newton.sums import best_mix, inner, mix, record, regularize, take_step
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
@@ -72,15 +69,20 @@ class LBFGS(Solver):
 
     .. math:: P(w) - P^* \le \tfrac{1}{2 \lambda} \| \nabla P(w) \|^2
 
-    at every w: that is the gap of each pass, less what the best of the passes before has proved
-    more. It is also the duality gap of w and the dual point that has the probabilities of the
-    labellings under w as dual variables. Where labels are unknown the loss is not convex, and the
-    gap is that of the quadratic bound at the present w, not a certificate.
+    at every w. It is also the duality gap of w and the dual point that has the probabilities of the
+    labellings under w as dual variables. The lower bounds of the last points, one for each step
+    that is kept, come from quadratic functions of curvature lam that are nowhere above P, and so
+    does a mix of them: the gap of a pass is that by the best mix, or by the best bound of the
+    passes before. Where labels are unknown the loss is not convex, and the gap is that of the
+    quadratic function at the present w, not a certificate.
 
     References
     ----------
     Liu, Nocedal (1989). On the limited memory BFGS method for large scale optimization.
     Mathematical Programming 45.
+
+    Drusvyatskiy, Fazel, Roy (2018). An optimal first order method based on optimal quadratic
+    averaging. SIAM Journal on Optimization 28.
 
     Examples
     --------
@@ -189,7 +191,7 @@ class LBFGSRun(Run):
         gradient[self.problem.n_weights :] = 0.0
         # P(w) = lam / 2 ||w - prior||^2 + loss;  its gradient has lam (w - prior) besides
         lam = self.regularizer.lam
-        squares = regularize(gradient, w, self.regularizer.prior, lam)
+        squares, self.sqnorm = regularize(gradient, w, self.regularizer.prior, lam)
         return 0.5 * lam * squares + self.loss
 
     def restart(self) -> None:
@@ -208,36 +210,41 @@ class LBFGSRun(Run):
 
     def accept(self, primal: float) -> None:
         """Make the evaluated weights the present point, and choose a step."""
-        self.primal = primal
+        self.primal, lam = primal, self.regularizer.lam
         # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
-        g = self.gradient
-        gap = inner(g, g) / (2.0 * self.regularizer.lam)
+        gap = self.sqnorm / (2.0 * lam)
+        self.history.bound = primal - gap
+        if self.keeps_best:
+            gap = primal - self.history.best_bound(lam)
         if primal - gap > self.dual or not (self.keeps_best and self.dual > -np.inf):
             self.dual, self.dual_primal, self.dual_gap = primal - gap, primal, gap
-        self.slope = self.history.find_direction(g)
-        if not self.slope < 0.0:
-            self.history.clear()
-            self.slope = self.history.find_direction(g)
+        self.find_direction()
+
+    def find_direction(self) -> None:
+        """Make a direction from the present point, and a first step along it."""
+        self.slope = self.history.find_direction(self.gradient, self.sqnorm, self.w, self.trial)
         self.step, self.n_rejected = 1.0, 0
 
     def run_pass(self) -> float:
         """Evaluate one point: accept it, or try a shorter step in the next pass."""
-        take_step(self.w, self.history.direction, self.step, self.trial)
+        if self.n_rejected:
+            take_step(self.w, self.history.direction, self.step, self.trial)
+        square = self.sqnorm
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
         except CutShort:
             return np.inf
-        slope = inner(self.history.direction, self.trial_gradient)
-        if self.falls(primal, slope):
+        if self.falls(primal):
             self.history.add(self.step, self.trial_gradient, self.gradient)
             self.w, self.trial = self.trial, self.w
             self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
             self.accept(primal)
             return np.inf
+        self.sqnorm = square
         self.n_rejected += 1
         if self.n_rejected == MOST_REJECTED:
             self.history.clear()
-            self.accept(self.primal)
+            self.find_direction()
             return np.inf
         # the minimum of the parabola through f(0), f'(0) and f(step), within limits
         # step' = -slope step^2 / (2 (f(step) - f(0) - slope step))
@@ -246,15 +253,17 @@ class LBFGSRun(Run):
         self.step *= min(max(shorter, 0.1), 0.5)
         return np.inf
 
-    def falls(self, primal: float, slope: float) -> bool:
+    def falls(self, primal: float) -> bool:
         """Return whether the objective falls enough (Armijo), up to rounding."""
-        if not (np.isfinite(primal) and np.isfinite(slope)):
+        if not (np.isfinite(primal) and np.isfinite(self.sqnorm)):
             return False
         if primal <= self.primal + DECREASE * self.step * self.slope:
             return True
-        close = primal <= self.primal + ROUNDING * abs(self.primal)
+        if primal > self.primal + ROUNDING * abs(self.primal):
+            return False
         # near the optimum values differ by rounding only, slopes still decide (Hager, Zhang 2005)
-        return close and slope <= (2.0 * DECREASE - 1.0) * self.slope
+        slope = inner(self.history.direction, self.trial_gradient)
+        return slope <= (2.0 * DECREASE - 1.0) * self.slope
 
     def certify(self, evaluator: object) -> Certificate:
         """Return the certificate of the present weights, computed by the last pass."""
@@ -274,9 +283,10 @@ class LBFGSRun(Run):
         n, more = self.problem.n_weights, lam - self.regularizer.lam
         u = self.regularizer.offset(self.w[:n])
         self.gradient[:n] += more * u
+        self.sqnorm = inner(self.gradient, self.gradient)
         self.regularizer.change_lam(lam)
         self.forget_bound()
-        self.history.change_curvature(more)
+        self.history.change_curvature(more, self.gradient)
         self.accept(self.primal + 0.5 * more * float(np.dot(u, u)))
 
     def save(self, largest_loss: object) -> PrimalPoint:
@@ -287,6 +297,9 @@ class LBFGSRun(Run):
 class History:
     """The last steps of a run, the changes of the gradient along them, and the next direction.
 
+    Inner products of all these vectors are kept, so that the two loops of Liu and Nocedal are over
+    factors of the vectors, and each of these is read twice for a step.
+
     Parameters
     ----------
     n : int
@@ -295,69 +308,143 @@ class History:
         Number of steps.
     dtype : dtype
         In which they are kept.
+
+    Attributes
+    ----------
+    past : list of ndarray
+        The first step, the change of the gradient along it, the second step, and so on.
+    gram : ndarray of shape (len(past), len(past))
+        Their inner products.
+    slopes : ndarray of shape (len(past),)
+        Their inner products with the present gradient.
+    bound : float
+        P(w) - ||g||^2 / (2 lam) at the present point w, where the gradient is g.
+    bounds : list of float
+        The same of the points where the steps begin; -inf where it is not known.
     """
 
     def __init__(self, n: int, memory: int, dtype: type[np.floating]):
         self.direction = np.zeros(n, dtype=dtype)
-        self.steps, self.changes, self.products = (deque(maxlen=memory) for _ in range(3))
-
-    @cached_property
-    def blas(self):
-        """Inner product, and sum in place, of two vectors of the type of the steps."""
-        return get_blas_funcs(("dot", "axpy"), dtype=self.direction.dtype)
+        self.memory, self.bound = memory, -np.inf
+        self.clear()
 
     def clear(self) -> None:
         """Forget all steps."""
-        for some in (self.steps, self.changes, self.products):
-            some.clear()
+        self.past: list[np.ndarray] = []
+        self.bounds: list[float] = []
+        self.gram, self.slopes = np.zeros((0, 0)), np.zeros(0)
+
+    def drop(self, k: int) -> list[np.ndarray]:
+        """Forget a step; return its two vectors."""
+        two = [2 * k, 2 * k + 1]
+        self.gram = np.delete(np.delete(self.gram, two, axis=0), two, axis=1)
+        self.slopes = np.delete(self.slopes, two)
+        # points that no steps connect with the present one are of no use
+        self.bounds = [-np.inf] * k + self.bounds[k + 1 :]
+        return [self.past.pop(2 * k) for _ in two]
 
     def add(self, step: float, gradient: np.ndarray, before: np.ndarray) -> None:
         """Add a step along the direction, unless by rounding the gradient does not grow there."""
-        if len(self.steps) == self.steps.maxlen:  # their memory is used again
-            self.products.popleft()
-            moved, change = self.steps.popleft(), self.changes.popleft()
+        if len(self.bounds) == self.memory:  # their memory is used again
+            new = self.drop(0)
         else:
-            moved, change = (np.empty_like(self.direction) for _ in range(2))
-        record(self.direction, step, gradient, before, moved, change)
-        self.keep(moved, change)
+            new = [np.empty_like(self.direction) for _ in range(2)]
+        self.past += new
+        products = record(self.direction, step, gradient, before, *new, self.past)
+        self.gram = np.pad(self.gram, (0, 2))
+        self.gram[:, -2:], self.slopes = products[:, :2], products[:, 2]
+        self.gram[-2:] = self.gram[:, -2:].T
+        self.bounds.append(self.bound)
+        self.check(len(self.bounds) - 1)
 
-    def change_curvature(self, more: float) -> None:
-        """Let the gradient grow by so much more along each step; forget those where it does not."""
-        past = [*zip(self.steps, self.changes, strict=True)]
-        self.clear()
-        for moved, change in past:
-            self.blas[1](moved, change, a=more)
-            self.keep(moved, change)
+    def change_curvature(self, more: float, gradient: np.ndarray) -> None:
+        """Let the gradient grow by so much more along each step; forget those where it does not.
 
-    def keep(self, moved: np.ndarray, change: np.ndarray) -> None:
-        """Keep a step with the change of the gradient, unless by rounding there is none."""
-        product = float(self.blas[0](moved, change))
-        if 0.0 < product < np.inf:
-            self.steps.append(moved)
-            self.changes.append(change)
-            self.products.append(product)
+        Parameters
+        ----------
+        more : float
+            What is added to lam.
+        gradient : ndarray
+            The present gradient at the new lam.
+        """
+        change = np.eye(len(self.past))
+        for k in range(0, len(self.past), 2):
+            self.past[k + 1] += self.direction.dtype.type(more) * self.past[k]
+            change[k + 1, k] = more
+        self.gram = change @ self.gram @ change.T
+        self.slopes = np.array([inner(vector, gradient) for vector in self.past])
+        self.bounds = [-np.inf] * len(self.bounds)
+        for k in reversed(range(len(self.bounds))):
+            self.check(k)
 
-    def find_direction(self, gradient: np.ndarray) -> float:
-        """Make the quasi-Newton direction, see Liu and Nocedal; return the slope along it."""
-        (dot, axpy), q = self.blas, self.direction
-        if not self.steps:
-            turn(gradient, -1.0 / max(np.sqrt(inner(gradient, gradient)), 1e-300), q)
-            return inner(q, gradient)
-        # q = -H g by two loops, with s the steps, y the changes of the gradient, rho = 1 / <s, y>:
+    def check(self, k: int) -> None:
+        """Forget a step if by rounding the gradient does not grow along it."""
+        if not 0.0 < self.gram[2 * k, 2 * k + 1] < np.inf:
+            self.drop(k)
+
+    def find_direction(
+        self, gradient: np.ndarray, square: float, w: np.ndarray, trial: np.ndarray
+    ) -> float:
+        """Make the quasi-Newton direction, see Liu and Nocedal.
+
+        Parameters
+        ----------
+        gradient : ndarray
+            The present gradient g.
+        square : float
+            Its squared norm.
+        w : ndarray
+            The present weights.
+        trial : ndarray
+            Gets the weights at the end of the direction.
+
+        Returns
+        -------
+        slope : float
+            That along the direction.
+        """
+        # q = -H g = factor g + sum_k weights[k] past[k] by two loops, with s the steps, y the
+        # changes of the gradient, rho = 1 / <s, y>
+        gram, slopes, weights, factor = self.gram, self.slopes, np.zeros(len(self.past)), -1.0
         # a_k = rho_k <s_k, q>,  q -= a_k y_k,  from the last step to the first
-        turn(gradient, -1.0, q)
-        factors = []
-        past = [*zip(self.steps, self.changes, self.products, strict=True)]
-        for moved, change, product in reversed(past):
-            factors.append(float(dot(moved, q)) / product)
-            axpy(change, q, a=-factors[-1])
-        # q *= <s, y> / <y, y> of the last step
-        change, product = self.changes[-1], self.products[-1]
-        q *= q.dtype.type(product / float(dot(change, change)))
+        for k in reversed(range(0, len(weights), 2)):
+            weights[k + 1] = (slopes[k] - gram[k] @ weights) / gram[k, k + 1]
+        factors = -weights[1::2]
+        if len(weights):
+            # q *= <s, y> / <y, y> of the last step
+            factor = -gram[-1, -2] / gram[-1, -1]
+            weights *= -factor
+        else:
+            factor = -1.0 / max(np.sqrt(square), 1e-300)
         # b_k = rho_k <y_k, q>,  q += (a_k - b_k) s_k,  from the first step to the last
-        for (moved, change, product), factor in zip(past, reversed(factors), strict=True):
-            axpy(moved, q, a=factor - float(dot(change, q)) / product)
-        return inner(q, gradient)
+        for k in range(0, len(weights), 2):
+            product = factor * slopes[k + 1] + gram[k + 1] @ weights
+            weights[k] = factors[k // 2] - product / gram[k, k + 1]
+        slope = factor * square + float(slopes @ weights)
+        if len(weights) and not slope < 0.0:
+            self.clear()
+            return self.find_direction(gradient, square, w, trial)
+        mix(gradient, factor, self.past, weights, w, self.direction, trial)
+        return slope
+
+    def best_bound(self, lam: float) -> float:
+        r"""Return the best lower bound of the optimum that follows from the last points.
+
+        Each point has a quadratic function of curvature lam that is nowhere above P, with its bound
+        as the least value. A mix of several is one too; its least value is
+
+        .. math:: \sum_k a_k b_k + \tfrac{1}{2 \lambda}
+            \Bigl( \sum_k a_k \| e_k \|^2 - \Bigl\| \sum_k a_k e_k \Bigr\|^2 \Bigr)
+
+        with bounds b_k and the differences e_k of the gradients of the mean loss from the present
+        one, which are sums of y - lam s over the steps between (Drusvyatskiy, Fazel, Roy 2018).
+        """
+        bounds = np.array([*self.bounds, self.bound]) - self.bound
+        known = np.flatnonzero(bounds > -np.inf)
+        # e_k of the present point is zero
+        step = np.kron(np.triu(np.ones((len(bounds), len(self.bounds)))), [-lam, 1.0])[known]
+        gram = np.ascontiguousarray(step @ self.gram @ step.T)
+        return self.bound + best_mix(bounds[known], gram, 1.0 / lam)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,37 @@
-"""Sums of vectors as long as the weights, each in one loop, without temporary arrays."""
+"""Sums of vectors as long as the weights, each in one reading of memory (see history.hpp)."""
 
 from cython cimport floating
+from libcpp.vector cimport vector
+
+import numpy as np
+
+cdef extern from "history.hpp" namespace "sskit":
+    void fill_step(
+        const float* direction, double step, const double* gradient, const double* before,
+        Py_ssize_t n, const float* const* past, Py_ssize_t n_past, float* moved, float* change,
+        double* out
+    ) noexcept nogil
+    void fill_step(
+        const double* direction, double step, const double* gradient, const double* before,
+        Py_ssize_t n, const double* const* past, Py_ssize_t n_past, double* moved, double* change,
+        double* out
+    ) noexcept nogil
+    void mix_vectors(
+        const double* gradient, double factor, Py_ssize_t n, const float* const* past,
+        const double* weights, Py_ssize_t n_past, const double* w, float* direction, double* trial
+    ) noexcept nogil
+    void mix_vectors(
+        const double* gradient, double factor, Py_ssize_t n, const double* const* past,
+        const double* weights, Py_ssize_t n_past, const double* w, double* direction, double* trial
+    ) noexcept nogil
+    void regularize_gradient(
+        const double* w, const double* centre, double lam, Py_ssize_t n, double* gradient,
+        double* squares
+    ) noexcept nogil
+    double find_mix(
+        const double* value, const double* gram, double scale, Py_ssize_t n, double* a,
+        double* slope
+    ) noexcept nogil
 
 
 def take_step(const double[::1] w, const floating[::1] direction, double step, double[::1] out):
@@ -12,36 +43,30 @@ def take_step(const double[::1] w, const floating[::1] direction, double step, d
 
 
 def regularize(double[::1] gradient, const double[::1] w, prior, double lam):
-    """Add the gradient of lam / 2 ||w - prior||^2; return ||w - prior||^2.
+    """Add the gradient of lam / 2 ||w - prior||^2.
 
     Parameters
     ----------
     gradient, w : ndarray of shape (n or more,)
-        The gradient, which is changed, and the weights.
+        The gradient, which is changed, and the weights, of the same length.
     prior : ndarray of shape (n,) or None
-        None is zero.
+        None is zero, for all entries.
     lam : float
         Regularisation strength.
 
     Returns
     -------
-    squares : float
+    squares, slope_squares : float
+        ||w - prior||^2, and the squared norm of the sum.
     """
-    cdef const double[::1] centre
-    cdef double total = 0.0, u
-    cdef Py_ssize_t j, n = w.shape[0]
-    if prior is None:
-        with nogil:
-            for j in range(n):
-                gradient[j] += lam * w[j]
-        return inner(w, w)
-    centre = prior
+    cdef const double[::1] centre = prior
+    cdef double[2] squares
     with nogil:
-        for j in range(centre.shape[0]):
-            u = w[j] - centre[j]
-            gradient[j] += lam * u
-            total += u * u
-    return total
+        if centre is None:
+            regularize_gradient(&w[0], NULL, lam, w.shape[0], &gradient[0], squares)
+        else:
+            regularize_gradient(&w[0], &centre[0], lam, centre.shape[0], &gradient[0], squares)
+    return squares[0], squares[1]
 
 
 def inner(const floating[::1] a, const double[::1] b):
@@ -62,21 +87,82 @@ def inner(const floating[::1] a, const double[::1] b):
     return total
 
 
-def turn(const double[::1] gradient, double factor, floating[::1] out):
-    """Write factor * gradient, as many numbers as `out` has."""
-    cdef Py_ssize_t j
-    with nogil:
-        for j in range(out.shape[0]):
-            out[j] = <floating>(factor * gradient[j])
-
-
 def record(
     const floating[::1] direction, double step, const double[::1] gradient,
-    const double[::1] before, floating[::1] moved, floating[::1] change
+    const double[::1] before, floating[::1] moved, floating[::1] change, list past
 ):
-    """Write step * direction and gradient - before."""
-    cdef Py_ssize_t j
+    """Write step * direction and the change of the gradient.
+
+    Parameters
+    ----------
+    direction : ndarray of shape (n,)
+        The direction.
+    step : float
+        How far the step goes along it.
+    gradient, before : ndarray of shape (n or more,)
+        Gradients at both ends of the step.
+    moved, change : ndarray of shape (n,)
+        Written.
+    past : list of ndarray of shape (n,)
+        Of the type of the step, which may be among them.
+
+    Returns
+    -------
+    products : ndarray of shape (len(past), 3)
+        Inner products with `moved`, `change` and `gradient`.
+    """
+    cdef vector[const floating*] pointers
+    cdef const floating[::1] view = moved
+    cdef double[:, ::1] out = np.zeros((len(past), 3))
+    for some in past:
+        view = some
+        pointers.push_back(&view[0])
     with nogil:
-        for j in range(direction.shape[0]):
-            moved[j] = <floating>(step * direction[j])
-            change[j] = <floating>(gradient[j] - before[j])
+        fill_step(
+            &direction[0], step, &gradient[0], &before[0], moved.shape[0], pointers.data(),
+            pointers.size(), &moved[0], &change[0], &out[0, 0]
+        )
+    return np.asarray(out)
+
+
+def mix(
+    const double[::1] gradient, double factor, list past, const double[::1] weights,
+    const double[::1] w, floating[::1] direction, double[::1] trial
+):
+    """Write the direction factor * gradient + sum_k weights[k] past[k], and w + direction."""
+    cdef vector[const floating*] pointers
+    cdef const floating[::1] view = direction
+    for some in past:
+        view = some
+        pointers.push_back(&view[0])
+    with nogil:
+        mix_vectors(
+            &gradient[0], factor, direction.shape[0], pointers.data(),
+            &weights[0] if pointers.size() else NULL, pointers.size(), &w[0], &direction[0],
+            &trial[0]
+        )
+
+
+def best_mix(const double[::1] value, const double[:, ::1] gram, double scale):
+    """Return the largest bound of a mix of points.
+
+    Parameters
+    ----------
+    value : ndarray of shape (n,)
+        Bounds of the points.
+    gram : ndarray of shape (n, n)
+        Inner products of their vectors e.
+    scale : float
+        Half of it is the factor of the variance.
+
+    Returns
+    -------
+    bound : float
+        The largest sum_k a_k value_k + scale / 2 (sum_k a_k ||e_k||^2 - ||sum_k a_k e_k||^2).
+    """
+    cdef Py_ssize_t n = value.shape[0]
+    cdef vector[double] a, slope
+    a.resize(n)
+    slope.resize(n)
+    a[<size_t>np.argmax(value)] = 1.0
+    return find_mix(&value[0], &gram[0, 0], scale, n, a.data(), slope.data())

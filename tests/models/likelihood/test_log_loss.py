@@ -11,10 +11,12 @@ from sskit.models.likelihood.log_loss import LogLoss, likelihood_of
 
 ALLOWED = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
 NINE = {"n_states": 9, "p": 2, "lengths": (1, 2, 3)}
+MANY = {"n_states": 19, "p": 2, "lengths": (1, 2)}  # more than two vectors
 TOYS = {
     "chain": chain_toy,
     "two labels": lambda *given, **more: chain_toy(*given, n_states=2, **more),
     "nine labels": lambda *given, **more: chain_toy(*given, **NINE, **more),
+    "many labels": lambda *given, **more: chain_toy(*given, **MANY, **more),
     "rules": lambda *given, **more: chain_toy(*given, allowed=ALLOWED, **more),
     "second chain": second_chain_toy,
     "multiclass": multiclass_toy,

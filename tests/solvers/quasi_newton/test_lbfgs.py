@@ -7,6 +7,7 @@ import pytest
 from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
+from scipy.optimize import minimize
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.likelihood.log_loss import likelihood_of
@@ -14,6 +15,7 @@ from sskit.solvers import BCFW, LBFGS
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.quasi_newton import lbfgs
+from sskit.solvers.quasi_newton.sums import best_mix
 
 LAM = 0.05
 TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
@@ -55,15 +57,16 @@ def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     fit = begin(LBFGS().resolved(problem), problem, Regularizer(LAM, problem.n_weights))
     assert fit.reach(1e-8) is Status.CONVERGED
     point, n_iter, history = fit.save(), fit.n_iter, fit.run.history
-    changes = [change.copy() for change in history.changes]
+    changes = [change.copy() for change in history.past[1::2]]
     fit.change_lam(LAM / 3)
     # the last steps are kept, with the changes of the gradient at the new lam
-    assert len(history.changes) == 12
-    for before, moved, change, product in zip(
-        changes, history.steps, history.changes, history.products, strict=True
-    ):
+    assert len(changes) == 12 and len(history.past) == 24
+    for before, moved, change in zip(changes, history.past[::2], history.past[1::2], strict=True):
         np.testing.assert_allclose(change, before - LAM * 2 / 3 * moved, atol=1e-16)
-        assert product == pytest.approx(moved @ change) and product > 0
+    products = [[a @ b for b in history.past] for a in history.past]
+    np.testing.assert_allclose(history.gram, products, rtol=1e-9, atol=1e-24)
+    gradient = fit.run.gradient[: problem.n_weights]
+    np.testing.assert_allclose(history.slopes, [a @ gradient for a in history.past], rtol=1e-9)
     assert fit.reach(1e-8) is Status.CONVERGED
     assert fit.certificate.primal == pytest.approx(log_optimum(toy, LAM / 3), abs=1e-7)
     anew = LBFGS().solve(problem, Regularizer(LAM / 3, problem.n_weights), tol=1e-8)
@@ -74,6 +77,55 @@ def test_a_fit_goes_on_at_another_lam_and_from_saved_weights():
     with pytest.raises(ValueError, match="saved weights are none of this problem"):
         other = make("multiclass")[1]
         point.restore(begin(solver.resolved(other), other, Regularizer(1.0, 12)).run)
+
+
+def best_mix_by_scipy(values, vectors, scale):
+    """The largest bound of a mix of points, with their vectors written out."""
+    squares = np.square(vectors).sum(axis=1)
+
+    def negative(a):
+        mean = a @ vectors
+        return -(a @ values + 0.5 * scale * (a @ squares - mean @ mean))
+
+    n = len(values)
+    total = {"type": "eq", "fun": lambda a: a.sum() - 1.0}
+    options = {"bounds": [(0, 1)] * n, "constraints": total, "options": {"ftol": 1e-13}}
+    return -min(minimize(negative, start, **options).fun for start in (np.ones(n) / n, *np.eye(n)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 13])
+def test_the_best_mix_of_bounds(n):
+    rng = np.random.default_rng(n)
+    for scale in (0.1, 3.0):
+        values, vectors = rng.normal(size=n), rng.normal(size=(n, 4))
+        found = best_mix(values, vectors @ vectors.T, scale)
+        assert found == pytest.approx(best_mix_by_scipy(values, vectors, scale), abs=1e-6)
+        assert found >= values.max() - 1e-12
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_the_certificate_is_the_best_mix_of_the_last_points(with_prior, monkeypatch):
+    toy, problem = make(n=12)
+    regularizer, n, points = Regularizer(LAM, problem.n_weights), problem.n_weights, []
+    if with_prior:
+        regularizer.set_prior(np.random.default_rng(5).normal(size=n))
+    accept = lbfgs.LBFGSRun.accept
+
+    def recorded(run, primal):
+        # quadratic functions of curvature lam below P, by their centres and least values
+        g = run.gradient[:n]
+        points.append((run.w[:n] - g / LAM, primal - g @ g / (2 * LAM)))
+        accept(run, primal)
+        last = points[-5:]  # those at the ends of four steps
+        centres, values = np.array([v for v, _ in last]), np.array([b for _, b in last])
+        expected = best_mix_by_scipy(values, centres - centres[-1], LAM)
+        assert run.history.best_bound(LAM) == pytest.approx(expected, abs=1e-7)
+        gains.append(run.history.best_bound(LAM) - values.max())
+
+    gains = []
+    monkeypatch.setattr(lbfgs.LBFGSRun, "accept", recorded)
+    solution = LBFGS(memory=4).solve(problem, regularizer, tol=1e-6)
+    assert solution.certified and len(points) > 10 and max(gains) > 1e-3
 
 
 def test_ends_that_are_asked_for(own_handler):

@@ -457,18 +457,18 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             else:
                 training = task.completion, solver, problem, make_regularizer
                 solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
-            start = {}
+            kept = {}
             if self.warm_start:
                 point = solution.fit.save()
                 if rounds is not None:
                     point = Completed(point, rounds.truth, solution.w)
                 columns = None if task.columns is None else task.columns.alone()
-                start["_warm_start"] = WarmStart(fingerprint, point, columns)
+                kept["_warm_start"] = WarmStart(fingerprint, point, columns)
             lam, plain = regularizer.lam, regularizer.prior is None and task.completion is None
             # the vectors of the run may be most of the memory
             solution, regularizer = replace(solution, fit=None), None
             further = {"rounds": rounds, "overwrite": not self.warm_start}
-            fitted = fitted_attributes(solution, solver, task, lam, **further) | start
+            fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
         if solution.status is Status.CONVERGED and plain:

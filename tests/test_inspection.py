@@ -227,13 +227,13 @@ def test_an_explanation_reads_its_sequence_alone(monkeypatch):
     X = [rng.normal(size=(3, 2)) for _ in range(30)]
     y = [rng.integers(2, size=3) for _ in X]
     tagger = SequenceTagger(tol=0.5, random_state=0).fit(X, y)
-    whole = SequenceTagger._decoder
+    whole = SequenceTagger._fitted_data
 
-    def decoder(self, X, known=None):
+    def fitted_data(self, X):
         read.append(len(X))
-        return whole(self, X, known)
+        return whole(self, X)
 
-    monkeypatch.setattr(SequenceTagger, "_decoder", decoder)
+    monkeypatch.setattr(SequenceTagger, "_fitted_data", fitted_data)
     frame = errors_frame(tagger, X, y, top=None)
     assert len(frame) > 10
     assert read == [30, 30] + [1] * (len(read) - 2)

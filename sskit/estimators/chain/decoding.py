@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import issparse
 
+from sskit._ready import all_within
 from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
 from sskit.estimators.base.kernels import function_values
@@ -168,10 +169,11 @@ def labels_of_one(tagger, stacked, edges):
     ):
         return None
     matrix = rows.data, rows.indices, rows.indptr.astype(np.int64, copy=False)
-    weights = tagger.coef_, tagger.transitions_, tagger.start_, tagger.end_
+    others = tagger.transitions_, tagger.start_, tagger.end_
     try:
-        if rows.shape[1] == tagger.coef_.shape[1] and tagger.classes_.shape == tagger.end_.shape:
-            return best_labels(*matrix, *weights, LARGEST)
+        fits = rows.shape[1] == tagger.coef_.shape[1] and tagger.classes_.shape == others[2].shape
+        if fits and all(all_within(weights, LARGEST) for weights in others):
+            return best_labels(*matrix, tagger.coef_, *others)
     except (AttributeError, TypeError, ValueError):  # of another type than after a fit
         pass
     return None

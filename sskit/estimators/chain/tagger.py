@@ -384,10 +384,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _best(self, X, known):
         """Return the best labels, or states, of all tokens by number, and where sequences begin."""
-        if known is not None:
-            return super()._best(X, known)
         data, edges = self._fitted_data(X)
-        labels = labels_of_one(self, data, edges)
+        labels = labels_of_one(self, data, edges) if known is None else None
         if labels is not None:
             return labels, data.offsets
         decoder, offsets = self._decoder_of(data, edges, known)

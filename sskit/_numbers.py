@@ -5,8 +5,16 @@ from numbers import Integral
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import (
+    LokyBackend,
+    MultiprocessingBackend,
+    SequentialBackend,
+    ThreadingBackend,
+    get_active_backend,
+)
 
 LARGEST_COUNT = 2**31 - 1
+LOCAL_BACKENDS = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)
 LARGEST = float(np.finfo(np.float64).max)
 # NumPy would read numbers from strings, and NaN from None.
 NO_NUMBERS = (str, bytes, type(None))
@@ -154,6 +162,25 @@ def capped(count, most=LARGEST_COUNT):
         Fits 32 bits by default.
     """
     return min(int(count), most)
+
+
+def n_threads(n_jobs):
+    """Return the number of threads of this process that an estimator may use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn. None is one thread where joblib sends tasks to other machines, such as
+        with the backend "dask": its number of workers is that of the cluster.
+
+    Returns
+    -------
+    n : int
+        At least 1.
+    """
+    if isinstance(get_active_backend()[0], LOCAL_BACKENDS):
+        return effective_n_jobs(n_jobs)
+    return ThreadingBackend().effective_n_jobs(1 if n_jobs is None else n_jobs)
 
 
 def n_workers(n_jobs, n_tasks):

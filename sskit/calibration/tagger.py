@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
@@ -14,7 +15,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
-from sskit._numbers import check_k
+from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
@@ -92,7 +93,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
         estimator.
     n_jobs : int, default=None
-        Number of threads of predictions.
+        Number of splits that are fitted at the same time, in processes of joblib, and of threads
+        of predictions. Results do not depend on it.
 
     Attributes
     ----------
@@ -189,7 +191,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             splits = list(check_cv(self.cv, y=None).split(X, y))
             if not splits:
                 raise ValueError("cv makes no folds, expected one at least")
-            models = [self._fitted(*self._part(X, y, weight, train)) for train, _ in splits]
+            bare = clone(self)  # what a fit before has left is not sent to processes
+            models = Parallel(n_jobs=n_workers(self.n_jobs, len(splits)))(
+                delayed(fit_fold)(bare, X, y, weight, train) for train, _ in splits
+            )
             held_out = [self._part(X, y, weight, test) for _, test in splits]
         classes = np.unique(np.concatenate([fitted_classes(one) for one in [model, *models]]))
         parts = [
@@ -444,6 +449,11 @@ def check_tagger(estimator, prefit):
             f"search that ends in one, got {got}; for graphs with cycles and sets of labels with "
             "scores of pairs the sum over all labellings has no efficient algorithm"
         )
+
+
+def fit_fold(calibrated, X, y, weight, train):
+    """Return the estimator of a `CalibratedTagger` that is fitted to some of the samples."""
+    return calibrated._fitted(*calibrated._part(X, y, weight, train))
 
 
 def check_likelihood(tagger):

@@ -3,7 +3,9 @@
 import os
 import pickle
 from dataclasses import replace
-from pathlib import Path
+
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 
 from sskit import __version__
 
@@ -16,12 +18,23 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path
-        Made if there is none.
+        Made if there is none; or an address of a file system that fsspec knows, such as "s3://..".
+
+    Raises
+    ------
+    ValueError
+        If there is no such file system.
+    ImportError
+        If it needs another package.
     """
 
     def __init__(self, folder):
-        self.folder = Path(folder)
-        self.path = self.folder / "checkpoint"
+        self.folder = os.fspath(folder)
+        try:
+            self.files, place = url_to_fs(self.folder)
+        except (ValueError, ImportError) as error:
+            raise type(error)(f"checkpoint={self.folder!r}: {error}") from error
+        self.path = f"{place}/checkpoint"
 
     def load(self):
         """Return the warm starts of parts.
@@ -36,9 +49,9 @@ class Checkpoint:
         ValueError
             If the checkpoint is of another version.
         """
-        if not self.path.exists():
+        if not self.files.exists(self.path):
             return {}
-        with open(self.path, "rb") as file:
+        with self.files.open(self.path, "rb") as file:
             version = pickle.load(file)
             if version != __version__:
                 raise ValueError(
@@ -60,9 +73,13 @@ class Checkpoint:
         starts : dict of int to WarmStart
             The present state of parts, by their numbers.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished = self.folder / "unfinished"
+        content = pickle.dumps(__version__) + pickle.dumps(starts)
+        self.files.makedirs(os.path.dirname(self.path), exist_ok=True)
+        if not isinstance(self.files, LocalFileSystem):
+            # stores of objects replace one by another as a whole
+            self.files.pipe_file(self.path, content)
+            return
+        unfinished = f"{self.path}.unfinished"
         with open(unfinished, "wb") as file:
-            pickle.dump(__version__, file)
-            pickle.dump(starts, file)
+            file.write(content)
         os.replace(unfinished, self.path)

@@ -79,10 +79,11 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         Client of the cluster. None is the default client if there is one, outside of tasks; else,
         as for False, there is no cluster. It is not pickled.
     checkpoint : str or path, default=None
-        Folder in which the dual variables are saved every `checkpoint_every` passes and at the
-        end. A fit of the same model to the same data continues from it, also in another process; a
-        checkpoint of other data, of another model or by another version raises an error. Files are
-        pickles: do not load them unless you trust them. None saves nothing.
+        Folder in which the dual variables are saved every `checkpoint_every` passes and at the end,
+        or the address of one on a file system that fsspec knows, as "s3://bucket/fit". A fit of the
+        same model to the same data continues from it, also in another process; a checkpoint of
+        other data, of another model or by another version raises an error. Files are pickles: do
+        not load them unless you trust them. None saves nothing.
     checkpoint_every : int, default=10
         Passes between two checkpoints.
     timeout : float, default=300.0

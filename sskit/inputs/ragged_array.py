@@ -105,6 +105,12 @@ class RaggedArray:
             f"values: {kind}{self._values.dtype} of shape {tuple(self._values.shape)})"
         )
 
+    def __sizeof__(self):
+        # by which Dask knows that it is worth sending once
+        values = self._values
+        arrays = [values.data, values.indices, values.indptr] if sp.issparse(values) else [values]
+        return object.__sizeof__(self) + sum(a.nbytes for a in [*arrays, self._offsets])
+
     def __reduce__(self):
         return type(self), (self._values, self._offsets)
 

@@ -10,7 +10,6 @@ solver adds lam / 2 ||w||^2 (`solvers/quasi_newton`).
 """
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from libc.math cimport INFINITY
 from libc.string cimport memset
@@ -19,6 +18,7 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows
 from sskit.models.rows cimport Rows
 
+from sskit._numbers import n_threads
 from sskit.core.stop import CutShort
 
 cdef extern from "expectations.hpp" namespace "sskit":
@@ -68,7 +68,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         -------
         loss : LogLoss
         """
-        n_workers = max(min(effective_n_jobs(n_jobs), self.n_blocks, MOST_WORKERS), 1)
+        n_workers = max(min(n_threads(n_jobs), self.n_blocks, MOST_WORKERS), 1)
         return LogLoss(self, n_workers, Stop() if stop is None else stop)
 
     def fingerprint(self):

@@ -164,7 +164,7 @@ def capped(count, most=LARGEST_COUNT):
     return min(int(count), most)
 
 
-def n_threads(n_jobs):
+def count_threads(n_jobs):
     """Return the number of threads of this process that an estimator may use.
 
     Parameters

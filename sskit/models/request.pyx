@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from sskit._numbers import n_threads
+from sskit._numbers import count_threads
 from sskit.models.features import SPARE, take_weights
 
 cimport cython
@@ -624,7 +624,7 @@ class Decoder:
         self.request = request
         # a single input is the most frequent request: the number of threads is not looked up
         n = request.n_blocks
-        n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(n_threads(n_jobs), n))
+        n_parts = 1 if n == 1 or n_jobs == 1 else max(1, min(count_threads(n_jobs), n))
         self.parts = [(0, n)]
         if n_parts > 1:
             bounds = np.linspace(0, n, n_parts + 1).astype(np.intp)

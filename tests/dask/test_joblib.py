@@ -6,7 +6,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from sskit import CalibratedTagger, RegularizationPath, SequenceTagger
-from sskit._numbers import n_threads
+from sskit._numbers import count_threads
 from sskit.datasets import make_digit_strings
 from sskit.utils import RaggedArray
 
@@ -55,13 +55,13 @@ def test_results_are_those_of_one_machine(cluster, name, n_jobs):
 def test_a_cluster_has_workers_and_no_threads(cluster):
     with joblib.parallel_config(**cluster):
         assert joblib.effective_n_jobs(None) == 3
-        assert [n_threads(n) for n in (None, 1, 2)] == [1, 1, 2]
-        assert n_threads(-1) == joblib.cpu_count()
+        assert [count_threads(n) for n in (None, 1, 2)] == [1, 1, 2]
+        assert count_threads(-1) == joblib.cpu_count()
         inside = TAGGER.fit(X, Y).coef_
     np.testing.assert_array_equal(inside, TAGGER.fit(X, Y).coef_)
     for backend in ("threading", "loky"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
-            assert [n_threads(n) for n in (None, 1, 3)] == [2, 1, 3]
+            assert [count_threads(n) for n in (None, 1, 3)] == [2, 1, 3]
 
 
 def test_sequences_are_sent_once(cluster, monkeypatch):

@@ -18,7 +18,7 @@ from sskit.core.lanes cimport LANES, padded
 from sskit.models.features cimport FeatureRows
 from sskit.models.rows cimport Rows
 
-from sskit._numbers import n_threads
+from sskit._numbers import count_threads
 from sskit.core.stop import CutShort
 
 cdef extern from "expectations.hpp" namespace "sskit":
@@ -68,7 +68,7 @@ cdef class LikelihoodProblem(StructuredProblem):
         -------
         loss : LogLoss
         """
-        n_workers = max(min(n_threads(n_jobs), self.n_blocks, MOST_WORKERS), 1)
+        n_workers = max(min(count_threads(n_jobs), self.n_blocks, MOST_WORKERS), 1)
         return LogLoss(self, n_workers, Stop() if stop is None else stop)
 
     def fingerprint(self):

@@ -4,7 +4,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from sskit._numbers import n_threads
+from sskit._numbers import count_threads
 from sskit.models.feature_map import weights_alone
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
@@ -139,7 +139,7 @@ class PythonBinding:
     def _ask_all(self, name, sample, samples, w, n_jobs):
         """Return the result of a method for all samples, by several workers if there are some."""
         n = len(samples[0])
-        n_jobs = min(n_threads(n_jobs), n)
+        n_jobs = min(count_threads(n_jobs), n)
         if n_jobs <= 1:
             return ask_some(self.model, name, sample, samples, w, 0)
         cuts = np.linspace(0, n, n_jobs + 1).astype(int)

@@ -10,7 +10,7 @@ from sskit.core.lanes cimport LANES
 from sskit.core.stop cimport seconds
 from sskit.parallel.thread_pool cimport ThreadPool
 
-from sskit._numbers import n_threads
+from sskit._numbers import count_threads
 from sskit.core.stop import CutShort
 
 # Portions of questions for each worker: enough that no worker waits long for the slowest oracles.
@@ -477,7 +477,7 @@ def make_pool(Problem problem, n_jobs=None, Stop stop=None):
     pool : Pool
         Has at most one worker for each block.
     """
-    n_workers = min(n_threads(n_jobs), problem.n_blocks, MOST_WORKERS)
+    n_workers = min(count_threads(n_jobs), problem.n_blocks, MOST_WORKERS)
     if n_workers <= 1:
         return Pool(problem, stop=stop)
     oracle_pool = problem.oracle_pool(n_workers)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.estimators.base.tagging import states_of_labels
+from sskit.estimators.base.predictions import states_of_labels
 from sskit.estimators.chain.decoding import score_tables
 from sskit.estimators.reading.columns import as_fitted
 from sskit.estimators.segments import SegmentTagger

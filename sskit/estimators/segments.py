@@ -27,7 +27,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.completion.hidden import settings_of

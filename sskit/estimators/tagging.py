@@ -15,7 +15,7 @@ from sskit.estimators.base.costs import CostOptions, decided_costs, training_cos
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.tagging import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations

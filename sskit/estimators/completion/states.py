@@ -10,7 +10,7 @@ from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
 from sskit.estimators.base.outcome import FittedRounds
-from sskit.estimators.base.tagging import state_labels, states_of_labels
+from sskit.estimators.base.predictions import state_labels, states_of_labels
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged import split

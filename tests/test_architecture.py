@@ -92,9 +92,9 @@ estimators/combinations: solvers
 estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
-  solvers/common solvers/convex_concave
+  solvers/common solvers/convex_concave solvers/quasi_newton
 estimators/completion: estimators/base estimators/reading inputs inputs/chains inputs/labels models
-  models/chain solvers/convex_concave
+  models/chain models/likelihood solvers/convex_concave
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading models/columns
 estimators/tagging: estimators/base estimators/combinations estimators/completion
@@ -119,7 +119,7 @@ estimators/label_sets: estimators/base estimators/online estimators/reading inpu
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
   models/rankings solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
-  solvers/convex_concave solvers/path
+  solvers/convex_concave solvers/path solvers/quasi_newton
 calibration: estimators/base estimators/chain estimators/combinations estimators/reading
   estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
 stopping: estimators/base inputs

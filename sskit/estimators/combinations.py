@@ -58,7 +58,7 @@ REFUSALS = (
     ("log", ("loss", "class weights"), "a likelihood has no losses; leave it at its default"),
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
-    ("log", HIDDEN, "not yet: there are no sums over what is hidden"),
+    ("log", HIDDEN[1:], "not yet: there are no sums over what is hidden"),
     ("log", "parts", "not yet: train on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),

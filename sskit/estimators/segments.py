@@ -30,6 +30,7 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import surrogate_lam
+from sskit.estimators.combinations import is_likelihood
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
@@ -396,6 +397,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         StrOptions(set(LOSSES)), "array-like", dict, default="segments"
     )
     surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
+
+    @property
+    def _asks(self):
+        """Return what the likelihood requires of segments, as `refusal` takes it."""
+        return {"of segments": "surrogate='log'"} if is_likelihood(self) else {}
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:

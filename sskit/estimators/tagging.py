@@ -182,15 +182,16 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         if checked.edges is not None:
             bound["edges"] = checked.edges
         problem = model.bind(labels=known.labels, **bound)
-        if partial is not None and options.likelihood:
-            # the sum over all that may be right is no longer convex
-            problem.accept(partial.possible)
-            further["certifiable"] = False
-        elif partial is not None:
+        if partial is not None:
             settings = settings_of(self)
             latent = self._latent(model=model, partial=partial, states=states, **settings, **bound)
-            latent.mark_right(problem)
-            further["completion"] = latent
+            if options.likelihood:
+                # the sum over all that may be right is no longer convex
+                problem.accept(partial.possible)
+                further |= {"certifiable": False, "summed": latent if states.hidden else None}
+            else:
+                latent.mark_right(problem)
+                further["completion"] = latent
         if summary.scale is None:
             summary = replace(summary, scale=model.scale(data, checked.weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}

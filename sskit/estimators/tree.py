@@ -74,7 +74,7 @@ class TreeTagger(FittedTrees, Tagger):
         `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
         R^2 / (20 n). The log-sum over all labellings that agree with what is known takes the
         place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no gap is a
-        certificate. Not with a kernel, bounds or hidden states.
+        certificate. Hidden states are summed over, too. Not with a kernel or bounds.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch
@@ -103,9 +103,9 @@ class TreeTagger(FittedTrees, Tagger):
         labels; None means that there is no such label.
     n_states_per_label : int or dict, default=1
         Number of hidden states of each label; labels that a dict omits have one. Training
-        completes the unknown state of each node by the best one, and prediction returns the label
-        of the best state. States have weights instead of labels. See the page of the
-        guide on labels that are partly unknown.
+        completes the unknown state of each node by the best one, or sums over them with
+        ``surrogate="log"``, and prediction returns the label of the best state. States have weights
+        instead of labels. See the page of the guide on labels that are partly unknown.
     n_init : int, default=1
         Number of clusterings of the nodes of each label from which hidden states start. The model
         with the lowest objective is kept.
@@ -173,7 +173,7 @@ class TreeTagger(FittedTrees, Tagger):
         what it misses. With unknown labels or hidden states it is that of the last round, for
         those completed in it.
     n_rounds_ : int
-        Only with hidden states or, by the hinge, unknown labels: number of rounds, in which they
+        Only by the hinge, with hidden states or unknown labels: number of rounds, in which they
         are completed and the model is trained, of the best start.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         In the same cases, P(w) at the end of each round, with the best completion under w as the

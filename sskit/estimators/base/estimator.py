@@ -59,6 +59,7 @@ from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.convex_concave import Completed, solve_in_rounds
+from sskit.solvers.quasi_newton.first_point import first_point
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -447,11 +448,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = task.options.solving | {
-                "on_pass": reporter.on_pass if reporter.listens else None,
-                "stop": stop,
-                "start": start,
-            }
+            limits = task.options.solving | {"stop": stop}
+            if task.summed is not None and start is None and begin_at is None:
+                training = task.summed, solver, problem, make_regularizer
+                start = first_point(*training, **limits)
+            on_pass = reporter.on_pass if reporter.listens else None
+            limits |= {"on_pass": on_pass, "start": start}
             if task.completion is None:
                 solution, rounds = solve(solver, problem, regularizer, **limits), None
             else:

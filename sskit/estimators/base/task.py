@@ -85,6 +85,8 @@ class TrainingTask(NamedTuple):
         certificate.
     completion : Completion
         Of labels that are not known; None if all are known.
+    summed : Hidden
+        Hidden states that the likelihood sums over; None if there are none.
     options : Options
         What the fit has decided.
     box : tuple of ndarray
@@ -106,6 +108,7 @@ class TrainingTask(NamedTuple):
     to_attributes: object
     certifiable: bool = True
     completion: object = None
+    summed: object = None
     options: Options | None = None
     box: tuple | None = None
     unscaled: object = None

@@ -10,6 +10,7 @@ from sskit.estimators.reading.summary import matrices
 from sskit.inputs.labels.partial import PartialLabels, set_mask
 from sskit.inputs.stacking import stack_rows
 from sskit.models.features import value_digests
+from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.solvers.convex_concave import Completion
 
 
@@ -101,6 +102,21 @@ class Hidden(Completion):
             yield self.drawn(random_state)
         else:
             yield self.complete(self.adapted(solved(part)))
+
+    def first_weights(self, solved):
+        """Yield weights to begin with where states are summed over, as `starts` does states.
+
+        At zero all states of a label are alike, and would stay so.
+        """
+        states = np.arange(self.partial.possible.shape[1])
+
+        def solved_by_likelihood(part):
+            return solved(likelihood_of(part))
+
+        for truth in self.starts(solved_by_likelihood):
+            known = replace(self.partial, labels=truth, possible=truth[:, None] == states)
+            part = replace(self, partial=known).known_part()
+            yield self.adapted(solved_by_likelihood(part))
 
     def first_states(self, solved, random_state):
         """Return states to begin with, (n_tokens,): clusters of the tokens of each label.

@@ -20,6 +20,7 @@ from sskit.estimators.path.tracing import fitted_model
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.convex_concave import solve_in_rounds
+from sskit.solvers.quasi_newton.first_point import first_point
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -97,6 +98,10 @@ class FallingFits:
             else:
                 tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
                 if self._run is None or not self.goes_on:
+                    if task.summed is not None:
+                        training = task.summed, solver, task.problem, make_regularizer
+                        reach = {"tol": tol, "max_iter": max_iter}
+                        limits["start"] = first_point(*training, **reach, **limits)
                     self._run = begin(solver, task.problem, make_regularizer(), **limits)
                 else:
                     self._run.change_lam(lam)

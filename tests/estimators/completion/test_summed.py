@@ -1,0 +1,160 @@
+"""Hidden states by the likelihood: P(w) sums over all states of the labels, by enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sskit import (
+    CalibratedTagger,
+    EarlyStopping,
+    RegularizationPath,
+    SegmentTagger,
+    SequenceTagger,
+    TreeTagger,
+)
+from sskit.solvers import BCFW
+
+CORNERS = 2.0 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+LOG = {"surrogate": "log", "n_states_per_label": 2, "lam": 0.02, "random_state": 0}
+MODELS = {"chain": SequenceTagger(**LOG), "tree": TreeTagger(**LOG)}
+
+
+def crosses(n, seed=0):
+    """Sequences of which each label is at two opposite corners, which no weights can tell apart."""
+    rng = np.random.default_rng(seed)
+    corners = [rng.integers(4, size=rng.integers(2, 6)) for _ in range(n)]
+    X = [CORNERS[k] + 0.7 * rng.normal(size=(len(k), 2)) for k in corners]
+    return X, [k % 2 for k in corners]
+
+
+X, Y = crosses(60)
+X_TEST, Y_TEST = crosses(60, seed=1)
+
+
+def data_of(name, X):
+    """Return sequences as they are, or as trees, each token the parent of the next two."""
+    if name == "chain":
+        return X
+    return [(x, [-1, *(np.arange(len(x) - 1) // 2)]) for x in X]
+
+
+def score(name, model, x, states):
+    """Return the score of states, by the definition of the model."""
+    total = sum(model.coef_[s] @ row for s, row in zip(states, x, strict=True))
+    if name == "chain":
+        pairs = zip(states, states[1:], strict=False)
+        return total + model.start_[states[0]] + model.end_[states[-1]] + transitions(model, pairs)
+    parents = np.arange(len(x) - 1) // 2
+    leaves = set(range(len(x))) - set(parents.tolist())
+    total += model.root_[states[0]] + sum(model.leaf_[states[v]] for v in leaves)
+    return total + transitions(
+        model, [(states[a], s) for a, s in zip(parents, states[1:], strict=True)]
+    )
+
+
+def transitions(model, pairs):
+    return sum(model.transitions_[pair] for pair in pairs)
+
+
+def log_loss(name, model, x, known):
+    """Return -log p of the labels that are known, None elsewhere, over all labellings of states."""
+    labels = model.state_labels_
+    scores, right = [], []
+    for states in product(range(len(labels)), repeat=len(x)):
+        scores.append(score(name, model, x, states))
+        pairs = zip(states, known, strict=True)
+        right.append(all(label is None or labels[s] == label for s, label in pairs))
+    scores = np.array(scores)
+    return np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
+
+
+def squares(model):
+    names = ("coef_", "transitions_", "start_", "end_", "root_", "leaf_")
+    return sum(np.sum(getattr(model, name) ** 2) for name in names if hasattr(model, name))
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_objective_is_that_of_the_enumeration(name, unknown):
+    inputs, labels = X[:8], [y.tolist() for y in Y[:8]]
+    if unknown:
+        labels[2][0] = labels[5][1] = -1
+    model = clone(MODELS[name]).set_params(ignore_label=-1).fit(data_of(name, inputs), labels)
+    known = [[None if label == -1 else label for label in y] for y in labels]
+    losses = [log_loss(name, model, x, y) for x, y in zip(inputs, known, strict=True)]
+    expected = 0.5 * model.lam * squares(model) + np.mean(losses)
+    assert model.primal_objective_ == pytest.approx(expected, abs=1e-10)
+    assert not model.certified_
+    assert np.abs(model.coef_[0] - model.coef_[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_probabilities_are_sums_over_the_states_of_labels(name):
+    model = clone(MODELS[name]).fit(data_of(name, X), Y)
+    inputs = data_of(name, X_TEST[:3])
+    calibrated = CalibratedTagger(model, method="likelihood", cv="prefit")
+    p = calibrated.fit(data_of(name, X), Y).predict_proba(inputs)
+    for x, found in zip(X_TEST, p, strict=False):
+        for t, k in product(range(len(x)), range(2)):
+            known = [None] * len(x)
+            known[t] = k
+            assert found[t, k] == pytest.approx(np.exp(-log_loss(name, model, x, known)), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_states_find_what_single_labels_cannot(name):
+    train, test = data_of(name, X), data_of(name, X_TEST)
+    model = clone(MODELS[name]).fit(train, Y)
+    assert model.score(test, Y_TEST) > 0.9
+    assert clone(model).set_params(n_states_per_label=1).fit(train, Y).score(test, Y_TEST) < 0.7
+    by_label = clone(model).set_params(n_states_per_label={0: 2, 1: 3}).fit(train, Y)
+    assert by_label.n_states_.tolist() == [2, 3]
+    several = clone(model).set_params(n_init=3).fit(train, Y)
+    assert several.primal_objective_ <= model.primal_objective_ * 1.02
+
+
+def test_threads_seeds_weights_and_starts():
+    model = clone(MODELS["chain"]).fit(X, Y)
+    again = clone(model).set_params(n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-9)
+    # clusters of repeated tokens may differ, weights of sequences that do not count do not
+    weight = np.append(np.ones(60), np.zeros(5))
+    weighed = clone(model).fit([*X, *X_TEST[:5]], [*Y, *Y_TEST[:5]], sample_weight=weight)
+    assert weighed.score(X_TEST, Y_TEST) == pytest.approx(model.score(X_TEST, Y_TEST), abs=0.03)
+    warm = clone(model).set_params(warm_start=True).fit(X, Y)
+    n_passes = warm.n_iter_
+    assert warm.set_params(lam=0.015).fit(X, Y).n_iter_ <= n_passes
+    assert warm.score(X_TEST, Y_TEST) > 0.9
+
+
+def test_searches_early_stopping_and_steps_go_on_from_states():
+    model = clone(MODELS["chain"])
+    for chosen in (
+        RegularizationPath(model, cv=2),
+        GridSearchCV(model, {"n_states_per_label": [1, 2]}, cv=2),
+        EarlyStopping(model),
+    ):
+        assert chosen.fit(X, Y).score(X_TEST, Y_TEST) > 0.9
+    online = clone(model)
+    for part in (slice(30), slice(30, 60)):
+        online.partial_fit(X[part], Y[part], classes=[0, 1])
+    assert online.score(X_TEST, Y_TEST) > 0.9
+
+
+def test_refusals_name_what_to_change():
+    segments = SegmentTagger(surrogate="log", n_states_per_label=2)
+    tags = [["B-A"] * len(x) for x in X]
+    for tagger, y, message in [
+        (segments, tags, r"surrogate='log' cannot .* n_states_per_label=2: .*leave it at 1"),
+        (clone(MODELS["chain"]).set_params(solver=BCFW()), Y, "use 'auto' or 'lbfgs'"),
+        (clone(MODELS["chain"]).set_params(prior=np.ones(9)), Y, "states would not be those"),
+        (clone(MODELS["chain"]).set_params(n_states_per_label=999), Y, "is 999, but y has"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            tagger.fit(X, y)
+        assert not hasattr(tagger, "coef_")
+    with pytest.raises(ValueError, match="NP-hard"):
+        CalibratedTagger(MODELS["chain"], method="likelihood", risk="labelling").fit(X, Y)

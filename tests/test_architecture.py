@@ -112,7 +112,8 @@ estimators/graph: estimators/base estimators/completion estimators/online estima
   inputs/labels models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
   solvers/convex_concave
-estimators/segments: estimators/base estimators/completion estimators/online estimators/reading
+estimators/segments: estimators/base estimators/combinations estimators/completion
+  estimators/online estimators/reading
   inputs inputs/chains models/chain models/segments
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
   models models/label_sets

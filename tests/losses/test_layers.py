@@ -282,9 +282,9 @@ def test_losses_and_labellings_of_hinges(structure, edges, loss, rescaling):
 
 
 CASES = [
-    *itertools.product(["mean hinge", "log loss"], ["chain", "tree"], range(3), [0.0, 0.4, 1.0]),
-    *itertools.product(["mean hinge"], ["graph"], range(3), [0.0, 0.4]),
-    *itertools.product(["slack hinge"], ["chain"], [0, 2], [0.0, 0.4]),
+    *itertools.product(["log loss"], ["chain", "tree"], range(3), [0.0, 0.4, 1.0]),
+    *itertools.product(["mean hinge"], EDGES, range(3), [0.4]),
+    *itertools.product(["slack hinge"], ["chain"], [0, 2], [0.4]),
 ]
 
 
@@ -304,7 +304,7 @@ def test_gradients_are_finite_differences(layer, structure, form, hidden):
         assert found.losses[i] == pytest.approx(value, abs=1e-12)
     for which, gradient in enumerate(found.gradients(weights)):
         assert gradient.shape == potentials[which].shape
-        for place in rng.choice(gradient.size, min(gradient.size, 18), replace=False):
+        for place in rng.choice(gradient.size, min(gradient.size, 12), replace=False):
             step, sides = np.zeros(gradient.shape), []
             step.flat[place] = eps
             for sign in (1, -1):

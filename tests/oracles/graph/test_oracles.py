@@ -52,7 +52,7 @@ def random_energy(rng, max_nodes=12):
 
 
 @pytest.mark.parametrize(
-    ("n_graphs", "seed"), [(2000, 0), pytest.param(20_000, 1, marks=pytest.mark.slow)]
+    ("n_graphs", "seed"), [(1200, 0), pytest.param(20_000, 1, marks=pytest.mark.slow)]
 )
 def test_cuts(n_graphs, seed):
     rng = np.random.default_rng(seed)

@@ -18,7 +18,6 @@ from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import BCFW
-from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
@@ -335,20 +334,3 @@ def test_inner_products_survive_growth_and_evictions(name, seed):
                     np.testing.assert_array_equal(known, known.T)
                 most = max(most, len(planes))
     assert most >= (12 if name == "chain" else 4)
-
-
-@pytest.mark.parametrize("keep_weighted", [False, True])
-def test_retire_all(keep_weighted):
-    toy = chain_toy(6)
-    dual, _ = busy_dual(toy)
-    before = [(planes_of(dual, i), mix_of(dual, i)) for i in range(toy.pairs.n)]
-    retire_all(dual, 0, keep_weighted)
-    assert all(len(planes_of(dual, i)[1]) == len(before[i][0][1]) for i in range(toy.pairs.n))
-    retire_all(dual, 10**6, keep_weighted)
-    for i, ((_, weights, _, rest), mix) in enumerate(before):
-        _, left, _, new_rest = planes_of(dual, i)
-        assert sorted(left) == (sorted(weights[weights > 0]) if keep_weighted else [])
-        assert new_rest == pytest.approx(rest if keep_weighted else 1.0, abs=1e-12)
-        order, after = np.argsort(mix[0]), mix_of(dual, i)
-        np.testing.assert_allclose(mix[1][order], after[1][np.argsort(after[0])], atol=1e-12)
-        assert mix[2] == pytest.approx(after[2], abs=1e-12)

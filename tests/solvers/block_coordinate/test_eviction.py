@@ -9,7 +9,7 @@ from helpers.toys import TOYS, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers.block_coordinate.eviction import plane_bytes, tidy
+from sskit.solvers.block_coordinate.eviction import plane_bytes, retire_all, tidy
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
 LIVES = [(1, 0.0), (3, 0.3), (8, 0.0), (1, 0.3), (3, 0.0), (8, 0.3)]
@@ -51,9 +51,13 @@ def mixes(dual):
 
 
 def tidied(dual, probe, life=FOREVER, max_planes=MANY, budget=1e9, light=0.0, clock=CLOCK):
+    return evicted(dual, probe, lambda: tidy(dual, clock, life, max_planes, budget, light))
+
+
+def evicted(dual, probe, evict):
     """Stored planes before and after some are evicted, which changes no mix."""
     before, old = mixes(dual), table(dual, probe)
-    tidy(dual, clock, life, max_planes, budget, light)
+    evict()
     np.testing.assert_allclose(mixes(dual), before, rtol=0, atol=1e-12)
     for i in range(dual.n_blocks):
         _, weights, _, rest = planes_of(dual, i)
@@ -84,6 +88,15 @@ def test_life(name, life, light):
     young = {key for key, plane in old.items() if plane[0] > light or plane[1] >= CLOCK - life}
     assert left.keys() == young
     assert len(left) < len(old) or life == 8
+
+
+@pytest.mark.parametrize("keep_weighted", [False, True])
+def test_retire_all(keep_weighted):
+    _, dual, probe = stamped(6)
+    old, left = evicted(dual, probe, lambda: retire_all(dual, 0, keep_weighted))
+    assert old == left
+    old, left = evicted(dual, probe, lambda: retire_all(dual, 10**6, keep_weighted))
+    assert left == {key: plane for key, plane in old.items() if keep_weighted and plane[0] > 0}
 
 
 @pytest.mark.parametrize(("seed", "max_planes"), [(0, 1), (1, 2), (2, 4)])

@@ -9,9 +9,9 @@ from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 from scipy.optimize import minimize
 
-from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.models.likelihood.log_loss import likelihood_of
-from sskit.solvers import BCFW, LBFGS
+from sskit.solvers import LBFGS
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.quasi_newton import lbfgs
@@ -148,16 +148,6 @@ def test_ends_that_are_asked_for(own_handler):
     assert pressed.status is Status.INTERRUPTED and pressed.certified
     assert pressed.primal == pytest.approx(log_primal(toy, toy.flat(pressed.w), 1e-4)[0])
     assert pressed.n_iter == 5
-
-
-def test_what_it_does_not_take_is_named():
-    toy, problem = make()
-    box = BoxRegularizer(LAM, -np.ones(problem.n_weights), np.ones(problem.n_weights))
-    with pytest.raises(ValueError, match="LBFGS cannot solve problems with bounds"):
-        LBFGS().solve(problem, box)
-    with pytest.raises(ValueError, match="LBFGS needs a likelihood, which ChainStructure does not"):
-        LBFGS().solve(toy.problem, Regularizer(LAM, problem.n_weights))
-    assert LBFGS.takes_likelihood and not BCFW.takes_likelihood
 
 
 def test_steps_that_are_too_long_are_halved_at_least():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.draws import draw
 from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
@@ -14,16 +15,14 @@ LAM = 0.1
 
 
 @every_pair(
-    name=TOYS, sampling=["permutation", "uniform"], weights=[None, "random"], form=["dense", "csr"]
+    name=TOYS, sampling=["permutation", "uniform"], weighted=[False, True], form=["dense", "csr"]
 )
-def test_iterates_and_their_average(name, sampling, weights, form):
+def test_iterates_and_their_average(name, sampling, weighted, form):
     n, n_passes, rng = 6, 8, np.random.RandomState(0)
-    if weights is not None:
-        weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
-    toy = TOYS[name](31, n=n, form=form, weights=weights)
+    toy, _ = draw(name, 31, weighted=weighted, form=form)
     run = start_run(Subgradient(sampling=sampling), toy, LAM)
-    draw = rng.permutation if sampling == "permutation" else lambda n: rng.randint(n, size=n)
-    order = np.concatenate([draw(n) for _ in range(n_passes)])
+    shuffle = rng.permutation if sampling == "permutation" else lambda n: rng.randint(n, size=n)
+    order = np.concatenate([shuffle(n) for _ in range(n_passes)])
     iterates = list(paper.subgradient(toy.pairs, LAM, order))
     for k in range(n, n * n_passes + 1, n):
         assert run.run_pass() == np.inf
@@ -58,13 +57,3 @@ def test_what_is_returned(averaging):
         toy.pairs.primal(toy.flat(w[: toy.pairs.d]), LAM) for w in (state.last(), state.average())
     )
     assert solution.primal == pytest.approx(min(last, average) if averaging else last, abs=1e-12)
-
-
-def test_bounds_and_priors_are_refused():
-    toy = chain_toy(35)
-    box = np.zeros(toy.pairs.d), np.ones(toy.pairs.d)
-    bounded, prior = toy.regularizer(LAM, box), toy.regularizer(LAM)
-    prior.set_prior(np.ones(toy.pairs.d))
-    for regularizer, what in ((bounded, "bounds"), (prior, "a prior")):
-        with pytest.raises(ValueError, match=f"cannot solve problems with {what}"):
-            Subgradient().solve(toy.problem, regularizer)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.draws import BOTH
 from helpers.kernels import in_kernel_space
 from helpers.laws import check_dual_point, start_run
 from helpers.pairwise import every_pair
@@ -248,7 +249,7 @@ def test_shares_of_one_block_only(name):
     assert after.sum() + after_rest == pytest.approx(1.0)
 
 
-@every_pair(name=TOYS, bounded=[False, True], factor=[0.5, 0.01, 1.0, 3.0])
+@every_pair(name=TOYS, bounded=BOTH, factor=[0.5, 0.01, 1.0, 3.0])
 def test_change_lam(name, bounded, factor):
     toy = TOYS[name](4)
     box = (np.full(toy.pairs.d, -0.1), np.full(toy.pairs.d, 0.1)) if bounded else None

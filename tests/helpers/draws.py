@@ -5,6 +5,10 @@ import numpy as np
 from helpers.laws import binding_box
 from helpers.toys import TOYS
 
+BOTH = [False, True]
+ORDERS = ["permutation", "uniform"]
+SAMPLING = [*ORDERS, "gap", "max_gap"]
+
 
 def draw(name, seed, n=6, *, weighted=False, bounded=False, **options):
     """A toy of n samples, and a box that binds; None without bounds."""

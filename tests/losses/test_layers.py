@@ -363,9 +363,8 @@ def test_potts_numbers_are_tables_with_a_diagonal(layer, structure):
 def test_inference_of_graphs(edges, n_states, attract):
     """By max-sum, by a cut, by elimination."""
     rng = np.random.default_rng(1)
-    unary, tables, labels = random_batch(
-        rng, n=10, n_edges=len(edges), n_states=n_states, hidden=0.3
-    )
+    sizes = {"n": 10, "n_edges": len(edges), "n_states": n_states}
+    unary, tables, labels = random_batch(rng, hidden=0.3, **sizes)
     if attract:
         tables = np.abs(tables) * (2 * np.eye(2) - 1)
     found = StructuredHinge("graph").evaluate(unary, tables, labels, edges=edges)

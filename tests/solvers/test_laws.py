@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.draws import draw
+from helpers.draws import BOTH, draw
 from helpers.laws import check_optimum, check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import FIRST, TOYS, rebind
+from helpers.toys import FIRST, FORMS, TOYS, rebind
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
@@ -45,14 +45,7 @@ def solve(solver, toy, box=None, **options):
     return solve_toy(solver, toy, LAM, box, **options)
 
 
-@every_pair(
-    solver=SOLVERS,
-    name=TOYS,
-    form=["dense", "csr"],
-    bounded=[False, True],
-    weighted=[False, True],
-    n_jobs=[1, 2],
-)
+@every_pair(solver=SOLVERS, name=TOYS, form=FORMS, bounded=BOTH, weighted=BOTH, n_jobs=[1, 2])
 def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs):
     bounded &= SOLVERS[solver].keeps_bounds
     toy, box = draw(name, 41, 8, form=form, weighted=weighted, bounded=bounded)
@@ -84,8 +77,8 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs)
     name=TOYS,
     steps=["fw", "pairwise", "away"],
     sampling=SAMPLING,
-    bounded=[False, True],
-    cache=[False, True],
+    bounded=BOTH,
+    cache=BOTH,
     block_steps=[1, 20],
     stored_passes=[0, 3],
     batch_size=[1, 4],
@@ -117,7 +110,7 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
             assert run.rounds.increase == pytest.approx(dual, abs=1e-9)
 
 
-@every_pair(name=TOYS, lam=[1e-3, 100.0], bounded=[False, True])
+@every_pair(name=TOYS, lam=[1e-3, 100.0], bounded=BOTH)
 def test_the_dual_never_falls_at_any_lam(name, lam, bounded):
     toy, box = draw(name, 15, 8, bounded=bounded)
     run = start_run(BCFW(steps="fw", sampling="permutation", averaging=False), toy, lam, box)
@@ -129,7 +122,7 @@ def test_the_dual_never_falls_at_any_lam(name, lam, bounded):
 @every_pair(
     name=TOYS,
     solver=["plain", "plain, batches", "pairwise", "away, averaging", "mpbcfw"],
-    bounded=[False, True],
+    bounded=BOTH,
 )
 def test_averaging_returns_the_better_of_the_two(name, solver, bounded):
     toy, box = draw(name, 25, weighted=True, bounded=bounded)
@@ -168,9 +161,8 @@ def test_a_weight_of_k_is_k_copies_and_none_is_removal(name):
     for scale in (0.0, 0.1, 1.0):
         regularizer = Regularizer(LAM, toy.pairs.d)
         w = regularizer.padded(rng.normal(scale=scale, size=toy.pairs.d))
-        hinges = [
-            np.dot(t.problem.block_weight, make_pool(t.problem).hinges(w)) for t in (toy, other)
-        ]
+        problems = toy.problem, other.problem
+        hinges = [np.dot(p.block_weight, make_pool(p).hinges(w)) for p in problems]
         assert hinges[0] == pytest.approx(hinges[1], rel=1e-13)
     _, optimum = solve_primal(other.pairs, LAM)
     for t in (toy, other):

@@ -68,9 +68,8 @@ def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
     for kept, (x, _, _) in zip(batch.features, mapped, strict=True):
         assert np.shares_memory(kept, x) and kept.dtype == np.float32
     assert np.shares_memory(batch.edge_features[0], mapped[0][2])
-    first, *others = (
-        bound(form, y, n_states, inference="elimination")[1] for form in (mapped, double, sparse)
-    )
+    forms = mapped, double, sparse
+    first, *others = (bound(x, y, n_states, inference="elimination")[1] for x in forms)
     check_problem(first, 0)
     w = rng.normal(size=first.n_weights)
     for i in range(4):

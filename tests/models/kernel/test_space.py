@@ -9,7 +9,7 @@ from helpers.kernels import KernelToy, in_kernel_space, linear_weights
 from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import chain_toy, multiclass_toy
+from helpers.toys import FORMS, chain_toy, multiclass_toy
 
 import sskit.models.kernel.space
 from sskit.core.regularizer import Regularizer
@@ -52,7 +52,7 @@ def make(name, n=8, seed=5, kernel=LINEAR, **options):
     return KernelToy(name, TOYS[name](seed, n=n), kernel, **options)
 
 
-@every_pair(name=TOYS, form=["dense", "csr"], n_bytes=[FEW, 1e9])
+@every_pair(name=TOYS, form=FORMS, n_bytes=[FEW, 1e9])
 def test_models_keep_the_contract(name, form, n_bytes):
     for kernel in (RBF, Kernel("poly", gamma=0.5, degree=2, coef0=1.0)):
         check_problem(make(name, 5, 3, kernel, form=form, n_bytes=n_bytes).problem, 0)
@@ -65,9 +65,8 @@ def test_models_keep_the_contract(name, form, n_bytes):
 def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
     """Not only the same optimum: the same steps, but for rounding."""
     space, precision = make(name, n_bytes=n_bytes), PRECISION[n_bytes]
-    plain, found = (
-        solve_toy(STEADY[solver], toy, 0.1, tol=0.0, max_iter=12) for toy in (space.toy, space)
-    )
+    options = {"tol": 0.0, "max_iter": 12}
+    plain, found = (solve_toy(STEADY[solver], toy, 0.1, **options) for toy in (space.toy, space))
     close = partial(pytest.approx, abs=precision, rel=precision)
     assert (plain.primal, plain.dual, plain.gap) == close((found.primal, found.dual, found.gap))
     w = linear_weights(space.layout, space.problem, found.w, space.toy)
@@ -265,10 +264,8 @@ def test_every_order_of_blocks_and_rows_that_are_added_once(few_rows):
     # an average follows every step
     average = BCFW(steps="fw", batch_size=4, averaging=True)
     assert not started("multiclass", average, n=14, max_iter=2)[0].run.batches.together
-    one, many = (
-        started("multiclass", BCFW(stored_passes=0, batch_size=size), **TIGHT)[0].run.problem
-        for size in (1, 14)
-    )
+    solvers = (BCFW(stored_passes=0, batch_size=size) for size in (1, 14))
+    one, many = (started("multiclass", s, **TIGHT)[0].run.problem for s in solvers)
     assert many.space.rows.n_required < 0.5 * one.space.rows.n_required
 
 
@@ -322,7 +319,7 @@ def sums_of(problem, w, blocks):
     return vertices.losses().copy(), vertices.hinges().copy(), total
 
 
-@every_pair(name=TOYS, form=["dense", "csr"], rescaling=[None, SlackRescaling(search="bisecting")])
+@every_pair(name=TOYS, form=FORMS, rescaling=[None, SlackRescaling(search="bisecting")])
 def test_a_part_finds_what_the_whole_finds_there(name, form, rescaling):
     toy, problem, layout = whole(name, form=form)
     w = random_weights(problem, layout, toy, np.random.default_rng(0))

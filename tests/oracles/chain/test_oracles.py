@@ -312,9 +312,8 @@ HALVES = st.integers(-20, 20).map(lambda i: i / 2)
 def chains(draw, max_nodes=15, max_states=10, forbidden=True):
     T, K = draw(st.integers(1, max_nodes)), draw(st.integers(1, max_states))
     nodes = draw(arrays(float, (T, K), elements=HALVES))
-    table = draw(
-        arrays(float, (K, K), elements=st.one_of(HALVES, st.just(-INF)) if forbidden else HALVES)
-    )
+    scores = st.one_of(HALVES, st.just(-INF)) if forbidden else HALVES
+    table = draw(arrays(float, (K, K), elements=scores))
     # staying is always allowed
     return nodes, np.where(np.eye(K, dtype=bool) & np.isinf(table), 0.0, table)
 

@@ -71,10 +71,8 @@ def test_certain_nodes_are_right(seed):
     best = exhaustive(nodes, edges, tables_of(gains, len(edges), n_states))[1]
     # what is certain does not depend on where expansions start
     value = expansion(nodes, edges, gains, start=rng.integers(n_states, size=len(nodes)))[1]
-    order, at_stake = (
-        np.sort(nodes, axis=1),
-        np.bincount(edges.ravel(), np.repeat(gains, 2), len(nodes)),
-    )
+    order = np.sort(nodes, axis=1)
+    at_stake = np.bincount(edges.ravel(), np.repeat(gains, 2), len(nodes))
     certain = n_states > 1 and (order[:, -1] - order[:, -2] > at_stake).all()
     assert value == pytest.approx(best) if certain else value <= best + 1e-9
 

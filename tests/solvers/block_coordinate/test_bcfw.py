@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers import paper
-from helpers.draws import draw
+from helpers.draws import BOTH, ORDERS, draw
 from helpers.laws import LAM, start_run
 from helpers.pairwise import every_pair
-from helpers.toys import TOYS
+from helpers.toys import FORMS, TOYS
 
 from sskit.solvers import BCFW, FrankWolfe
 
@@ -43,11 +43,11 @@ def minibatch(pairs, lam, order, size, box=None):
 
 @every_pair(
     name=TOYS,
-    sampling=["permutation", "uniform"],
-    bounded=[False, True],
-    weighted=[False, True],
-    form=["dense", "csr"],
-    averaging=[False, True],
+    sampling=ORDERS,
+    bounded=BOTH,
+    weighted=BOTH,
+    form=FORMS,
+    averaging=BOTH,
     size=[1, 2, 4, 50],
 )
 def test_iterates_and_their_average_are_those_of_the_paper(
@@ -97,7 +97,7 @@ def test_blocks_with_the_largest_gaps_make_one_batch(name):
     np.testing.assert_allclose(run.gaps, gaps, atol=1e-12)
 
 
-@every_pair(name=TOYS, weighted=[False, True], form=["dense", "csr"], bounded=[False, True])
+@every_pair(name=TOYS, weighted=BOTH, form=FORMS, bounded=BOTH)
 def test_batch_iterates_are_those_of_the_paper(name, weighted, form, bounded):
     """What a step estimates is the gap before it, in a box too."""
     toy, _ = draw(name, 21, weighted=weighted, form=form)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.draws import draw
+from helpers.draws import BOTH, draw
 from helpers.laws import LAM, check_dual_point, check_optimum, follow, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
@@ -44,11 +44,11 @@ def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
 @every_pair(
     together="options",
     name=TOYS,
-    bounded=[False, True],
-    every_pass=[False, True],
+    bounded=BOTH,
+    every_pass=BOTH,
     steps=["pairwise", "away"],
     sampling=SAMPLING,
-    cache=[False, True],
+    cache=BOTH,
     block_steps=[1, 20],
     stored_passes=[0, 3],
 )

@@ -19,9 +19,8 @@ def stamped(seed=0, name="chain", n=6):
     """A dual point whose planes have weights and times of last use of all kinds."""
     options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
     toy = TOYS[name](seed, n=n, **options)
-    run = start_run(
-        keeping(FOREVER)(averaging=False, stored_passes=2), toy, 0.01, seed=seed, n_passes=CLOCK
-    )
+    solver = keeping(FOREVER)(averaging=False, stored_passes=2)
+    run = start_run(solver, toy, 0.01, seed=seed, n_passes=CLOCK)
     probe, rng = DualProbe(toy.problem, run.dual), np.random.default_rng(seed)
     for i in range(n):
         labels = toy.pairs.labels[i]
@@ -146,9 +145,8 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     rng = np.random.default_rng(0)
     X, y = list(rng.normal(size=(12, 5))), rng.integers(6, size=12).tolist()
     problem = bind(Classes(6), X, y)
-    run = keeping(FOREVER)(averaging=False).start(
-        problem, Regularizer(0.01, problem.n_weights), np.random.RandomState(0)
-    )
+    solver, regularizer = keeping(FOREVER)(averaging=False), Regularizer(0.01, problem.n_weights)
+    run = solver.start(problem, regularizer, np.random.RandomState(0))
     for _ in range(6):
         run.run_pass()
     held = problem.plane_store.n_planes

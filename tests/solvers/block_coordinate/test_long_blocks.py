@@ -126,9 +126,7 @@ def test_auto_takes_no_more_work_than_either_solver():
     """Work is calls, and for "bcfw" the steps of a visit, which cost as much or more."""
     X, y = text(30, 150)
     with threadpool_limits(1):
-        auto, other = (
-            SequenceTagger(solver=solver, random_state=0).fit(X, y) for solver in ("auto", "bcfw")
-        )
+        auto, other = (SequenceTagger(solver=s, random_state=0).fit(X, y) for s in ("auto", "bcfw"))
     assert isinstance(auto.solver_, CuttingPlane)
     assert auto.n_oracle_calls_ <= 2 * other.n_oracle_calls_
 

@@ -57,9 +57,7 @@ def test_history(solver):
 
 
 def test_converged_is_noticed_between_the_regular_exact_passes():
-    often, seldom = (
-        solve(BCFW(gap_every=gap_every), tol=0.1, max_iter=1000) for gap_every in (1, 1000)
-    )
+    often, seldom = (solve(BCFW(gap_every=n), tol=0.1, max_iter=1000) for n in (1, 1000))
     assert seldom.status is Status.CONVERGED
     assert often.n_iter <= seldom.n_iter + 2 < 1000  # exact passes renew gaps: other steps
     assert seldom.n_oracle_calls <= often.n_oracle_calls
@@ -71,10 +69,8 @@ def test_the_tolerance_and_the_limits():
         assert solution.unit == pytest.approx(1.0 if mean else 4.0)
         assert solution.status is Status.CONVERGED and solution.gap <= 0.05 * solution.unit
     needed = solve(BCFW(gap_every=1), tol=0.1).n_iter
-    for tol, max_iter, status in (
-        (0, 3, Status.MAX_ITER),
-        (0.1, needed, Status.CONVERGED),  # in the last pass
-    ):
+    # in the last pass
+    for tol, max_iter, status in ((0, 3, Status.MAX_ITER), (0.1, needed, Status.CONVERGED)):
         solution = solve(BCFW(gap_every=1), tol=tol, max_iter=max_iter)
         assert (solution.status, solution.n_iter) == (status, max_iter)
     began = time.perf_counter()

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.draws import draw
+from helpers.draws import BOTH, draw
 from helpers.laws import LAM, binding_box, check_optimum, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import FORMS, TOYS, chain_toy
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -38,9 +38,7 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, **options):
 # ---- the optimum -----------------------------------------------------------------------------
 
 
-@every_pair(
-    name=TOYS, form=["dense", "csr"], lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=[False, True]
-)
+@every_pair(name=TOYS, form=FORMS, lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=BOTH)
 def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
     toy = TOYS[name](71, n=6, form=form, weights=np.array([0.5, 1.9, 0.0, 1.7, 0.8, 1.0]))
     box = binding_box(toy.pairs.d) if bounded else None
@@ -55,7 +53,7 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, 
     assert not hasattr(solution.fit.run, "dual")
 
 
-@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=[False, True])
+@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=BOTH)
 def test_laws_of_a_run(name, damping, bounded):
     """The estimate is the gap of the best w asked about; it and the bounds only get better."""
     toy, box = draw(name, 72, bounded=bounded)

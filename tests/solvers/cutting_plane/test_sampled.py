@@ -9,7 +9,7 @@ from helpers.kernels import KernelToy, linear_weights
 from helpers.laws import LAM, binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, chain_toy, multiclass_toy
+from helpers.toys import FORMS, TOYS, chain_toy, multiclass_toy
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import SequenceTagger, StructSVMClassifier
@@ -158,7 +158,7 @@ def completed(space, w):
     return space.completed(w) if isinstance(space, KernelToy) else w
 
 
-@every_pair(name=SPACES, form=["dense", "csr"], cuts=KINDS)
+@every_pair(name=SPACES, form=FORMS, cuts=KINDS)
 @pytest.mark.usefixtures("exact_programs")
 def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
     toy = SPACES[name](5, n=8, weights=np.arange(1.0, 9.0))
@@ -202,9 +202,8 @@ def test_nobody_else_is_looked_at():
 
 def test_patience():
     """The objective is a mean over so many samples; of the first ones the largest loss is taken."""
-    run = start_run(
-        CuttingPlane(cuts="constant", cut_size=60, patience=3), multiclass_toy(3, n=30), 0.3
-    )
+    solver = CuttingPlane(cuts="constant", cut_size=60, patience=3)
+    run = start_run(solver, multiclass_toy(3, n=30), 0.3)
     run.tolerance, seen = Tolerance(0.1), [run.unit] * 3
     for _ in range(10):
         goal, n_cuts = run.goal, run.program.n_cuts

@@ -116,9 +116,8 @@ class Watched(Worker):
 
 def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
     problems = [task.problem for task in tasks_of("sequences", 5)[0]] * 4
-    workers = LocalWorkers(
-        problems, [0] * 20, PLAIN, lambda: Regularizer(LAM, problems[0].n_weights), False, Watched
-    )
+    make_regularizer = partial(Regularizer, LAM, problems[0].n_weights)
+    workers = LocalWorkers(problems, [0] * 20, PLAIN, make_regularizer, False, Watched)
     driver = make_fit(workers)
     (worker,) = workers.workers
     assert worker.most == 2  # the beginning reads one at a time

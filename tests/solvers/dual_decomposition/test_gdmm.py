@@ -8,7 +8,7 @@ from helpers.factors import edge_gains, from_scratch, node_gains
 from helpers.laws import LAM, check_solution, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
-from helpers.toys import chain_toy, multilabel_toy
+from helpers.toys import FORMS, chain_toy, multilabel_toy
 from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 
 from sskit.core.sampler import PermutationSampler
@@ -38,7 +38,7 @@ def run_passes(run, n):
     return run
 
 
-@every_pair(method=METHODS, weights=WEIGHTS, form=["dense", "csr"])
+@every_pair(method=METHODS, weights=WEIGHTS, form=FORMS)
 def test_state_is_what_its_definition_says(method, weights, form):
     toy = chain_toy(2, form=form, weights=weights)
     run, several = start_run(GDMM(method=method, rho=0.7), toy), set()

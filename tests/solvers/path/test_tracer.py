@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.draws import BOTH
 from helpers.objectives import log_losses, log_optimum
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
@@ -35,12 +36,8 @@ SOLVERS = {
     "fw": FrankWolfe(),
     "projection": BCFW(steps="projection"),
 }
-BOXES = {
-    "free": None,
-    "around zero": (-0.4, 0.3),
-    "positive": (0.0, np.inf),
-    "off zero": (0.05, 0.6),
-}
+BOXES = {"free": None, "around zero": (-0.4, 0.3), "positive": (0.0, np.inf)}
+BOXES["off zero"] = 0.05, 0.6
 
 
 def toy_of(name, weighted=False, seed=71, **options):
@@ -141,9 +138,7 @@ def check_path(toy, solver, kind, prior, exact=True):
     return path, pieces
 
 
-@every_pair(
-    name=TOYS, kind=BOXES, solver=["pairwise", "plain", "cache", "fw"], with_prior=[False, True]
-)
+@every_pair(name=TOYS, kind=BOXES, solver=["pairwise", "plain", "cache", "fw"], with_prior=BOTH)
 def test_every_lam_is_served(name, kind, solver, with_prior):
     if (name, solver) == ("multiclass", "pairwise"):
         solver = "projection"  # which only blocks of one state have
@@ -157,10 +152,7 @@ def test_start_is_algorithm_6():
     path = tracer(toy, kappa=0.5)
     first = next(iter(path))
     pairs = toy.pairs
-    psi = sum(
-        c * psi[np.argmax(loss)]
-        for c, psi, loss in zip(pairs.c, pairs.psi, pairs.loss, strict=True)
-    )
+    psi = pairs.c @ [psi[loss.argmax()] for psi, loss in zip(pairs.psi, pairs.loss, strict=True)]
     theta = [max(-(plane @ psi)) for plane in pairs.psi]
     # the gap is at most bound / lam, the dual objective there P(0) - <psi, psi> / (2 lam)
     bound = psi @ psi + pairs.c @ theta

@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 import pytest
+from helpers.draws import BOTH
 from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
@@ -27,7 +28,7 @@ def make(name="chain", seed=3, n=8, **options):
     return toy, likelihood_of(toy.problem)
 
 
-@every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=[False, True], with_prior=[False, True])
+@every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=BOTH, with_prior=BOTH)
 def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monkeypatch):
     monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
     toy, problem = make(name)

@@ -48,7 +48,7 @@ def n_stored_by_the_rule(passes, n_passes, oracle_work):
     return len(passes)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(PASSES, st.integers(0, 14), st.floats(0.1, 200.0), st.floats(0.0, 1e3))
 def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
     # the dual objective is known to 1e-16 of itself: increases far above that only

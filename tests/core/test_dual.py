@@ -23,7 +23,7 @@ from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 LAM = 0.1
-NAMES = ["step", "cached", "shift", "evict", "assign"]
+NAMES = ["step", "store", "shift", "evict", "assign"]
 ACTIONS = st.lists(
     st.tuples(st.sampled_from(NAMES), st.integers(0, 3), st.integers(0, 6), st.floats(0.0, 1.0)),
     max_size=25,
@@ -47,36 +47,41 @@ class Mirror:
         code = np.asarray(self.toy.pairs.labels[i][y], dtype=np.int32)
         return code, self.probe.plane(i, code), self.toy.pairs.loss[i][y]
 
-    def step(self, i, y, gamma, cached):
-        """Step towards labelling y, storing it if asked."""
+    def step(self, i, number, gamma, stored=False):
+        """Step towards a labelling."""
+        y = number % len(self.alpha[i])
         code, _, loss = self.plane(i, y)
         known = self.probe.find(i, code) > 0
         slot = self.probe.insert(i, code, loss)
         self.probe.blend(i, slot, gamma)
-        if slot > 0 and not (cached or known):
+        if slot > 0 and not (stored or known):
             self.probe.evict(i, slot)
         self.alpha[i] *= 1.0 - gamma
         self.alpha[i][y] += gamma
 
-    def shift(self, i, a, b, fraction):
+    def store(self, i, number, gamma):
+        """Step towards a labelling, and store it."""
+        self.step(i, number, gamma, stored=True)
+
+    def shift(self, i, number, fraction):
         """Shift weight between two stored planes, as a pairwise step does."""
         code, weights, _, _ = planes_of(self.dual, i)
         if len(code) < 2:
             return
-        source, target = a % len(code), b % len(code)
+        source, target = number % len(code), (number + 1) % len(code)
         amount = weights[source] if fraction > 0.8 else fraction * weights[source]
         self.probe.shift(i, source + 1, target + 1, amount)
         for slot, change in ((source, -amount), (target, amount)):
             self.alpha[i][self.rows[i][code[slot].tobytes()]] += change
-        if fraction > 0.8 and source != target:
+        if fraction > 0.8:
             assert planes_of(self.dual, i)[1][source] == 0.0
 
-    def evict(self, i, slot):
+    def evict(self, i, number, _):
         """Evict a stored plane: the block's vector stays."""
         code, weights, _, rest = planes_of(self.dual, i)
         if not len(code):
             return
-        slot %= len(code)
+        slot = number % len(code)
         self.probe.evict(i, 1 + slot)
         left, left_weights, _, left_rest = planes_of(self.dual, i)
         assert self.probe.find(i, code[slot]) == -1
@@ -85,8 +90,9 @@ class Mirror:
         for p, kept in enumerate(code):
             assert p == slot or left_weights[self.probe.find(i, kept) - 1] == weights[p]
 
-    def assign(self, i, y):
+    def assign(self, i, number, _):
         """Make the block one plane."""
+        y = number % len(self.alpha[i])
         _, psi, loss = self.plane(i, y)
         self.dual.merge_all()
         self.probe.assign(i, psi, loss)
@@ -113,15 +119,7 @@ class Mirror:
 def test_weights_stay_on_the_simplex_and_mixes_follow(actions):
     mirror = Mirror()
     for name, i, number, fraction in actions:
-        y = number % len(mirror.alpha[i])
-        if name in ("step", "cached"):
-            mirror.step(i, y, fraction, name == "cached")
-        elif name == "shift":
-            mirror.shift(i, number, number + 1, fraction)
-        elif name == "evict":
-            mirror.evict(i, number)
-        else:
-            mirror.assign(i, y)
+        getattr(mirror, name)(i, number, fraction)
         mirror.check()
 
 

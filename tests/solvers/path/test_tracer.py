@@ -133,8 +133,8 @@ def check_path(toy, solver, kind, prior, exact=True):
         dual = bounds_at(toy, first, lam, around)[1]
         assert dual <= solve_primal(pairs, lam, around)[1] + 1e-7
         gap = fraction * first.gap + (1 - fraction) * path.origin_gap
-        assert pairs.primal(w - prior, lam) - dual <= gap + 1e-7
-        assert gap <= most * (dual + gap + 1e-3 * unit) + 1e-7
+        assert pairs.primal(w - prior, lam) - dual <= gap + 1e-10
+        assert gap <= most * (dual + gap + 1e-3 * unit) * (1 + 1e-9)
     return path, pieces
 
 

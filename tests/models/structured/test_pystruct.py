@@ -10,6 +10,7 @@ from sskit.models.structured.pystruct import adapted
 X = np.hstack([np.random.default_rng(1).normal(size=(40, 3)), np.ones((40, 1))])
 Y = np.argmax(X[:, :3], axis=1)
 FIT = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
+ROUGH = FIT | {"tol": 0.1}
 
 
 class MultiClassClf:
@@ -75,13 +76,14 @@ def test_an_object_of_the_protocol_is_the_compiled_model():
     own = theirs.model_.model
     assert (model.n_features, model.size_joint_feature, own.n_initialized) == (None, None, 1)
     assert set(own.calls) == {False, (False, False)}
+    first = StructuredSVM(model, **ROUGH).fit(X, Y)
     for other, rows, labels in [
         (MultiClassClf(), list(X), list(Y)),
         (PystructAdapter(MultiClassClf()), X, Y),
         (Small(), X, Y),
     ]:
-        again = StructuredSVM(other, **FIT).fit(rows, labels)
-        np.testing.assert_array_equal(again.coef_, theirs.coef_)
+        again = StructuredSVM(other, **ROUGH).fit(rows, labels)
+        np.testing.assert_array_equal(again.coef_, first.coef_)
 
 
 def test_exactness():
@@ -97,7 +99,7 @@ def test_exactness():
         ({}, False, False),
     ]:
         model = PystructAdapter(MultiClassClf(**attributes), exact)
-        classifier = StructuredSVM(model, random_state=0).fit(X, Y)
+        classifier = StructuredSVM(model, **ROUGH).fit(X, Y)
         assert classifier.certified_ is expected
         assert model.exact is exact
 
@@ -125,7 +127,7 @@ def test_initialize_is_optional():
     model = MultiClassClf()
     model.initialize(X, Y)
     classifier, again = (
-        StructuredSVM(adapter, lam=0.1, random_state=0).fit(list(X), Y)
+        StructuredSVM(adapter, **ROUGH).fit(list(X), Y)
         for adapter in (PystructAdapter(model, initialize=False), PystructAdapter(model))
     )
     assert [fit.model_.model.n_initialized for fit in (classifier, again)] == [1, 2]

@@ -24,9 +24,8 @@ def test_direction_is_the_sum_of_its_terms(terms):
         for j, value in entries:
             expected[j] += scale * value
             order.extend([j] if j not in order else [])
-    index, value, clean = collect(
-        SIZE, [([j for j, _ in e], [value for _, value in e], scale) for e, scale in terms]
-    )
+    terms = [([j for j, _ in e], [value for _, value in e], scale) for e, scale in terms]
+    index, value, clean = collect(SIZE, terms)
     np.testing.assert_array_equal(value, expected)
     assert index.tolist() == order
     assert clean

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.paper import dual_value
 from helpers.toys import TOYS
 from sskit_probes.core_probe import DualProbe
 
@@ -60,50 +59,40 @@ def test_w_is_the_image_of_v_after_any_moves(name, form):
     np.testing.assert_array_equal(toy.flat(boxed.coef()), np.clip(toy.flat(v), *box))
 
 
+@pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])
-def test_objectives_and_another_lam(bounded):
-    rng = np.random.default_rng(1)
+def test_objectives_priors_and_another_lam(bounded, with_prior):
+    """Primal and dual of w - prior, whatever lam; a prior can be replaced."""
+    rng, lam, loss = np.random.default_rng(1), 0.3, 0.7
     box = random_box(rng, 6) if bounded else (-np.inf, np.inf)
-    lam, v, loss = 0.3, rng.normal(size=6), 0.7
     regularizer = BoxRegularizer(lam, *box) if bounded else Regularizer(lam, 6)
-    w = np.clip(v, *box)
+    p, u = with_prior * rng.normal(size=6), rng.normal(size=6)
+    if with_prior:
+        regularizer.set_prior(rng.normal(size=6))
+    regularizer.set_prior(p)
+    v, w = p + u, np.clip(p + u, *box)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p, atol=1e-15)
     np.testing.assert_array_equal(regularizer.image(v), w)
-    value = dual_value(v, loss, lam, box if bounded else None)
-    assert regularizer.dual(v, loss) == pytest.approx(value, abs=1e-14)
-    assert regularizer.primal(w, loss) == pytest.approx(lam / 2 * (w @ w) + loss, abs=1e-14)
+    square = lam / 2 * np.sum((w - p) ** 2)
+    assert regularizer.primal(w, loss) == pytest.approx(square + loss, abs=1e-14)
+    # min over w of lam/2 ||w - p||^2 - lam <w, u>, on the box
+    assert regularizer.dual(v, loss) == pytest.approx(loss + square - lam * w @ u, abs=1e-14)
     # lam changes with v or with the dual variables
     regularizer.set_v(v)
     regularizer.change_lam(0.25)
     assert regularizer.lam == 0.25
     np.testing.assert_array_equal(regularizer.coef(), w)
+    regularizer.set_v(v)
     regularizer.rescale(1.0)
     assert regularizer.lam == 1.0
-    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], v / 4)
-    np.testing.assert_allclose(regularizer.coef(), np.clip(v / 4, *box))
-
-
-@pytest.mark.parametrize("box", [None, (-0.2, 0.4)])
-def test_a_prior_moves_weights_and_objectives(box):
-    """Primal and dual of w - prior, whatever lam; a prior can be replaced."""
-    rng = np.random.default_rng(0)
-    p, u = rng.normal(size=6), rng.normal(size=6)
-    sides = None if box is None else [np.full(6, side) for side in box]
-    regularizer = Regularizer(0.5, 6) if box is None else BoxRegularizer(0.5, *sides)
-    regularizer.set_prior(rng.normal(size=6))
-    regularizer.set_prior(p)
-    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p, atol=1e-15)
-    regularizer.set_v(p + u)
-    w = p + u if box is None else np.clip(p + u, *box)
-    np.testing.assert_allclose(regularizer.coef(), w)
-    assert regularizer.primal(w, 2.0) == pytest.approx(0.25 * np.sum((w - p) ** 2) + 2.0)
-    # min over w of lam/2 ||w - p||^2 - lam <w, u>, on the box
-    expected = 3.0 + 0.25 * np.sum((w - p) ** 2) - 0.5 * w @ u
-    assert regularizer.dual(p + u, 3.0) == pytest.approx(expected)
-    regularizer.rescale(1.0)
-    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p + 0.5 * u)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], p + u / 4, atol=1e-15)
+    np.testing.assert_allclose(regularizer.coef(), np.clip(p + u / 4, *box), atol=1e-15)
     regularizer.set_prior(np.zeros(6))
     assert regularizer.prior is None
-    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], 0.5 * u)
+    np.testing.assert_allclose(np.asarray(regularizer.v)[:6], u / 4, atol=1e-15)
+
+
+def test_priors_that_are_refused():
     with pytest.raises(ValueError, match="the number of weights of the prior"):
         Regularizer(0.5, 6).set_prior(np.ones(5))
     with pytest.raises(ValueError, match="weights that are functions cannot have a prior"):

@@ -38,3 +38,35 @@ def from_scratch(toy, run):
                 apart.append(np.abs(residual).sum() / 2)
         distance += c * np.mean(apart) if apart else 0.0
     return w, value + lam / 2 * float(w @ w), distance
+
+
+def message(probe, run, edge, side):
+    """What an end of an edge hears of it: multipliers and disagreement, (K,)."""
+    e, *ends = edge
+    (nodes, edges), sent = mixes(run.sweep), multipliers(run.sweep)
+    n_states = probe.factors.n_states
+    q = np.zeros(n_states**2)
+    q[edges[e][0]] = edges[e][1]
+    m = q.reshape(n_states, -1).sum(axis=1 - side)
+    m[nodes[ends[side]][0]] -= nodes[ends[side]][1]
+    m[sent[2 * e + side][0]] += sent[2 * e + side][1]
+    return run.sweep.rho * m / run.sweep.lam
+
+
+def node_gains(probe, run, i, j):
+    """Gains of all states of a node, (K,), up to a constant."""
+    truth, cost = probe.truth(j)
+    gains = probe.node_scores(i, j, run.weights())
+    gains[truth] -= cost
+    for edge in probe.edges(i):
+        for side in range(2):
+            if edge[1 + side] == j:
+                gains += probe.factors.block_weight[i] * message(probe, run, edge, side)
+    return gains
+
+
+def edge_gains(probe, run, i, edge):
+    """Gains of all pairs of states of an edge, (K, K)."""
+    one, two = (message(probe, run, edge, side) for side in range(2))
+    table = probe.edge_table(i, edge[0], run.weights())
+    return table - probe.factors.block_weight[i] * (one[:, None] + two)

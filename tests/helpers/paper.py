@@ -117,28 +117,6 @@ def enumerate_classes(X, y, n_classes, c, intercept):
     return Enumerated(psi, loss, labels, c)
 
 
-def bcfw(pairs, lam, order, box=None):
-    """Lacoste-Julien et al. 2013, algorithm 4; yields (w, l, w_i, l_i) after every step.
-
-    With a box, w = clip(v) is where the oracle is called, as in Osokin et al. 2016, appendix H.
-    """
-    w_i, l_i = np.zeros((pairs.n, pairs.d)), np.zeros(pairs.n)
-    v, loss = np.zeros(pairs.d), 0.0
-    for i in order:
-        w = v if box is None else np.clip(v, *box)
-        y = pairs.best(i, w)
-        w_s = pairs.c[i] / lam * pairs.psi[i][y]
-        l_s = pairs.c[i] * pairs.loss[i][y]
-        slope = lam * (w_i[i] - w_s) @ w - l_i[i] + l_s
-        curvature = lam * (w_i[i] - w_s) @ (w_i[i] - w_s)
-        gamma = 0.0 if slope <= 0 else 1.0 if slope >= curvature else slope / curvature
-        v = v + gamma * (w_s - w_i[i])
-        loss = loss + gamma * (l_s - l_i[i])
-        w_i[i] += gamma * (w_s - w_i[i])
-        l_i[i] += gamma * (l_s - l_i[i])
-        yield v, loss, w_i, l_i
-
-
 def frank_wolfe(pairs, lam, n_steps):
     """Lacoste-Julien et al. 2013, algorithm 2 with line search; yields (w, l) after every step."""
     w, loss = np.zeros(pairs.d), 0.0

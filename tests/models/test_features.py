@@ -244,11 +244,8 @@ def test_norms_of_directions(form, with_edges):
 
 
 RNG = np.random.default_rng(0)
-LAYOUTS = {
-    "C": np.ascontiguousarray,
-    "F": np.asfortranarray,
-    "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
-}
+LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+LAYOUTS["strided"] = lambda a: np.repeat(a, 2, axis=1)[:, ::2]
 
 
 @every_pair(

@@ -71,15 +71,22 @@ def test_what_is_written_otherwise_is_the_same():
     assert known[0].difference(known[1]) == "the model changed from multiclass to chain"
 
 
+def changes_of(bind, *cases):
+    """Compare a problem with others, each by what is changed and what is said of it."""
+    first = bind().fingerprint()
+    for changes, sentence in cases:
+        assert bind(**changes).fingerprint().difference(first) == sentence
+
+
 def test_structures():
     X, Y = [np.ones(2), np.zeros(2), np.ones(2)], [0, 1, 2]
-    first = bind(Classes(), X, Y).fingerprint()
-    for problem, sentence in [
-        (bind(Classes(), [x.copy() for x in X], Y), None),  # an equal object is the same
-        (bind(Classes(sparse=True), X, Y), "the model object changed"),
-        (bind(Chains(3), [np.ones((1, 2))], [np.zeros(1, dtype=int)]), "the model object changed"),
-    ]:
-        assert problem.fingerprint().difference(first) == sentence
+    changes_of(
+        lambda model=None, data=(X, Y): bind(model or Classes(), *data),
+        ({"data": ([x.copy() for x in X], Y)}, None),  # an equal object is the same
+        ({"model": Classes(sparse=True)}, "the model object changed"),
+        ({"model": Chains(3), "data": ([np.ones((1, 2))], [np.zeros(1, dtype=int)])},
+         "the model object changed"),
+    )  # fmt: skip
 
 
 class Plain:
@@ -105,18 +112,18 @@ def test_sets_of_labels():
     rng = np.random.default_rng(0)
     X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
 
-    def known(intercept=True, inference="auto", x=X, weight=None):
+    def bind_pairs(intercept=True, inference="auto", x=X, weight=None):
         model = PairwiseModel(3, 4, TREE, intercept, inference)
-        return model.bind(x, truths, np.ones(4), block_weights(5, weight)).fingerprint()
+        return model.bind(x, truths, np.ones(4), block_weights(5, weight))
 
-    for options, sentence in [
+    changes_of(
+        bind_pairs,
         ({}, None),
         ({"x": sp.csr_array(X)}, None),
         ({"weight": [1, 2, 3, 4, 5]}, None),
         ({"inference": "exhaustive"}, None),
         ({"intercept": False}, "fit_intercept changed from True to False"),
-    ]:
-        assert known(**options).difference(known()) == sentence
+    )
     one, two = (
         HierarchyModel(3, 4, hierarchy, True)
         .bind(X, np.ones_like(truths), np.ones(4), block_weights(5))

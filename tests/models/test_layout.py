@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from helpers.models import FULL, NONE, TREE
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.layout import WeightLayout
@@ -15,23 +13,17 @@ LAYOUT = WeightLayout(coef=(2, 3), transitions=(2, 2), start=(2,))
 INF = np.inf
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.integers(1, 5), st.integers(1, 5), st.booleans())
-def test_split_and_join_are_inverse(n_states, n_features, with_start):
-    shapes = {"coef": (n_states, n_features), "transitions": (n_states, n_states)}
-    if with_start:
-        shapes["start"] = (n_states,)
-    layout = WeightLayout(**shapes)
-    w = np.arange(float(layout.n_weights))
-    blocks = layout.split(w)
-    assert {name: block.shape for name, block in blocks.items()} == shapes
+def test_split_and_join_are_inverse():
+    w = np.arange(float(LAYOUT.n_weights))
+    blocks = LAYOUT.split(w)
+    assert {name: block.shape for name, block in blocks.items()} == LAYOUT.shapes
     # views: the weights of one feature for all states are neighbours
     assert all(np.shares_memory(block, w) for block in blocks.values())
     flat = [block.T.ravel() if name == "coef" else block.ravel() for name, block in blocks.items()]
     np.testing.assert_array_equal(np.concatenate(flat), w)
-    np.testing.assert_array_equal(layout.join(blocks), w)
     copies = {name: np.ascontiguousarray(block) for name, block in blocks.items()}
-    np.testing.assert_array_equal(layout.join(copies), w)
+    for given in (blocks, copies):
+        np.testing.assert_array_equal(LAYOUT.join(given), w)
 
 
 def test_bounds_over_all_weights_and_by_block():
@@ -50,25 +42,12 @@ def test_bounds_over_all_weights_and_by_block():
         np.testing.assert_array_equal(found, [np.full(12, lower), np.full(12, upper)])
 
 
-NAN = np.full(12, 0.0)
-NAN[3] = np.nan
-
-
-def test_wrong_bounds():
+def test_wrong_bounds_are_named_with_their_place():
+    """What else is wrong with bounds is in the table of tests/estimators/test_bad_input."""
     for bounds, message in [
-        ({"weights": (0, 1)}, "no block 'weights'; .* 'coef', 'transitions', 'start'"),
-        ((0, 1, 2), r"bounds must be a pair \(lower, upper\), got \(0, 1, 2\)"),
-        ({"coef": 3}, r"bounds\['coef'\] must be a pair"),
-        ({"coef": (np.zeros(6), None)}, r"lower bound in bounds\['coef'\] .* shape \(2, 3\)"),
-        ((None, np.zeros(11)), r"the upper bound in bounds .* shape \(12,\), got an array of"),
-        (("0", 1), "the lower bound in bounds must be None, a number or an array .* '0'"),
         ((True, 1), "the lower bound in bounds must be None, a number"),
         ((0, 1j), "the upper bound in bounds must be None, a number"),
-        ((np.nan, 1), "the lower bound in bounds is NaN"),
-        ((None, NAN), "the upper bound in bounds is NaN"),
-        ((1, 0), r"bounds: the lower bound 1.0 at \[0\] .* not above the upper bound 0.0"),
-        ((INF, INF), "the lower bound inf at"),
-        ((None, -INF), "not above the upper bound -inf"),
+        ({"coef": (np.zeros(6), None)}, r"lower bound in bounds\['coef'\] .* shape \(2, 3\)"),
         ({"coef": (None, 1), "start": ([0, 3], 2)}, r"bounds\['start'\]: .* 3.0 at \[1\]"),
         ({"transitions": ([[0, 0], [5, 0]], 1)}, r"lower bound 5.0 at \[1, 0\]"),
     ]:

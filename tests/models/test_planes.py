@@ -105,9 +105,8 @@ def test_the_solver_holds_what_it_stores(plane_life):
     chains = bind(Chains(toy.n_states), toy.X, truths)
     for _ in range(2):  # what is solved leaves only pending planes
         regularizer = Regularizer(0.1, chains.n_weights)
-        solution = keeping(plane_life)(steps="pairwise").solve(
-            chains, regularizer, tol=1e-4, n_jobs=2, random_state=0
-        )
+        solver, options = keeping(plane_life)(steps="pairwise"), {"n_jobs": 2, "random_state": 0}
+        solution = solver.solve(chains, regularizer, tol=1e-4, **options)
     gc.collect()
     code = [planes_of(solution.fit.run.dual, i)[0].ravel() for i in range(7)]
     stored = set(np.concatenate(code).tolist()) - {0}

@@ -23,24 +23,53 @@ def draw(rng, *shapes, forbid):
     return tables
 
 
+def chains(rng, T, K, forbid):
+    given = draw(rng, (T, K), (K, K), forbid=forbid)
+    with np.errstate(divide="ignore"):
+        expected = programmes.sum_product(*given)
+    for one, other in zip(
+        oracles.chain_marginals(*given, return_pairs=True), expected, strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    return oracles.viterbi(*given), programmes.viterbi(*given)
+
+
+def second_chains(rng, T, K, forbid):
+    given = draw(rng, (T, K), (K, K), (K, K, K), forbid=forbid)
+    return oracles.viterbi(*given), programmes.second_order_viterbi(*given)
+
+
+def trees(rng, n, K, forbid):
+    nodes, tables = draw(rng, (n, K), (n, K, K), forbid=forbid)
+    parents = [-1, *(int(rng.integers(v)) for v in range(1, n))]
+    edges = np.column_stack([parents, range(n)])[1:]
+    found = oracles.tree_max_sum(nodes, edges, tables[1:])
+    return found, programmes.tree_max_sum(nodes, parents, tables)
+
+
+def hierarchies(rng, n, _, forbid):
+    parents = [-1, *(int(rng.integers(-1, v)) for v in range(1, n))]
+    gains = rng.normal(size=n)
+    return oracles.closure(gains, parents), programmes.closure(gains, parents)
+
+
+SIZES = {
+    chains: [(1, 3), (2, 1), (5, 2), (9, 4), (30, 11)],
+    second_chains: [(2, 1), (5, 2), (9, 4), (30, 11)],
+    trees: [(1, 2), (2, 3), (8, 2), (20, 5)],
+    hierarchies: [(1, 1), (3, 1), (12, 1)],
+}
+
+
 @pytest.mark.parametrize("forbid", [False, True])
-@pytest.mark.parametrize(("T", "K"), [(1, 3), (2, 1), (5, 2), (9, 4), (30, 11)])
-def test_chains(T, K, forbid):
-    rng = np.random.default_rng(T)
-    for _ in range(20):
-        nodes, transitions, triples = draw(rng, (T, K), (K, K), (K, K, K), forbid=forbid)
-        labels, score = programmes.viterbi(nodes, transitions)
-        found = oracles.viterbi(nodes, transitions)
-        assert found[0].tolist() == labels and found[1] == pytest.approx(score, **CLOSE)
-        with np.errstate(divide="ignore"):
-            expected = programmes.sum_product(nodes, transitions)
-        sums = oracles.chain_marginals(nodes, transitions, return_pairs=True)
-        for one, other in zip(sums, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
-        if T > 1:
-            labels, score = programmes.second_order_viterbi(nodes, transitions, triples)
-            found = oracles.viterbi(nodes, transitions, triples)
-            assert found[0].tolist() == labels and found[1] == pytest.approx(score, **CLOSE)
+@pytest.mark.parametrize(
+    ("case", "size"), [(case, size) for case, sizes in SIZES.items() for size in sizes]
+)
+def test_best_labellings_and_sums(case, size, forbid):
+    rng = np.random.default_rng(size[0])
+    for _ in range(8):
+        (labels, score), (expected, best) = case(rng, *size, forbid)
+        assert labels.tolist() == list(expected) and score == pytest.approx(best, **CLOSE)
 
 
 @pytest.mark.parametrize("forbid", [False, True])
@@ -55,30 +84,6 @@ def test_segmentations(T, K, M, forbid):
         # lengths in another order may score the same: rounding decides which of them is found
         for best in (segments, found[0]):
             assert score_of(best, tokens, transitions, lengths) == pytest.approx(score, **CLOSE)
-
-
-@pytest.mark.parametrize("forbid", [False, True])
-@pytest.mark.parametrize(("n", "K"), [(1, 2), (2, 3), (8, 2), (20, 5)])
-def test_trees(n, K, forbid):
-    rng = np.random.default_rng(n)
-    for _ in range(20):
-        nodes, tables = draw(rng, (n, K), (n, K, K), forbid=forbid)
-        parents = [-1, *(int(rng.integers(v)) for v in range(1, n))]
-        labels, score = programmes.tree_max_sum(nodes, parents, tables)
-        edges = np.column_stack([parents, range(n)])[1:]
-        found = oracles.tree_max_sum(nodes, edges, tables[1:])
-        assert found[0].tolist() == labels and found[1] == pytest.approx(score, **CLOSE)
-
-
-@pytest.mark.parametrize("n", [1, 3, 12])
-def test_hierarchies(n):
-    rng = np.random.default_rng(n)
-    for _ in range(50):
-        parents = [-1, *(int(rng.integers(-1, v)) for v in range(1, n))]
-        gains = rng.normal(size=n)
-        labels, value = programmes.closure(gains, parents)
-        found = oracles.closure(gains, parents)
-        assert found[0].tolist() == labels.tolist() and found[1] == pytest.approx(value, **CLOSE)
 
 
 def test_the_programmes_are_short():

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.laws import binding_box, check_optimum, follow, solve_toy, start_run
+from helpers.draws import BOTH, draw
+from helpers.laws import check_optimum, check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import FIRST, TOYS, rebind
+from helpers.toys import FIRST, FORMS, TOYS, rebind
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
@@ -38,28 +39,16 @@ ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped")
 COLUMNS = ("n_passes", "n_oracle_calls", "primal", "dual", "gap")
 
 
-def make(name, form="dense", weighted=False, seed=41, n=6):
-    weights = np.random.default_rng(2).uniform(0.2, 3.0, size=n) if weighted else None
-    return TOYS[name](seed, n=n, form=form, weights=weights)
-
-
 def solve(solver, toy, box=None, **options):
     options = {"tol": 0, "max_iter": 15, "random_state": 0} | options
     solver = SOLVERS[solver] if isinstance(solver, str) else solver
     return solve_toy(solver, toy, LAM, box, **options)
 
 
-@every_pair(
-    solver=SOLVERS,
-    name=TOYS,
-    form=["dense", "csr"],
-    bounded=[False, True],
-    weighted=[False, True],
-    n_jobs=[1, 2],
-)
+@every_pair(solver=SOLVERS, name=TOYS, form=FORMS, bounded=BOTH, weighted=BOTH, n_jobs=[1, 2])
 def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs):
-    toy = make(name, form, weighted, n=8)
-    box = binding_box(toy.pairs.d) if bounded and SOLVERS[solver].keeps_bounds else None
+    bounded &= SOLVERS[solver].keeps_bounds
+    toy, box = draw(name, 41, 8, form=form, weighted=weighted, bounded=bounded)
     _, optimum = solve_primal(toy.pairs, LAM, box)
     inside = []
 
@@ -68,16 +57,14 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs)
         inside.append(box is None or bool(((w >= box[0]) & (w <= box[1])).all()))
 
     solution = solve(solver, toy, box, tol=5e-3, max_iter=500, n_jobs=n_jobs, on_pass=on_pass)
+    on_pass(None, lambda: solution.w)
     assert all(inside)
     w, history = toy.flat(solution.w), solution.history
-    assert solution.certified
+    check_solution(toy, solution, LAM, optimum=optimum)
     assert solution.unit == pytest.approx(toy.pairs.primal(np.zeros(toy.pairs.d), LAM), abs=1e-12)
-    assert solution.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-10)
-    assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-10)
     assert (history["gap"] >= -1e-12).all()
     assert (history["dual"] <= optimum + 1e-8).all()
     assert (history["primal"] >= optimum - 1e-8).all()
-    assert box is None or ((w >= box[0]) & (w <= box[1])).all()
     # slow ones may need more passes than they got, but all come near
     assert solution.gap <= (0.3 if solver == "ssg, last" else 0.1) * solution.unit
     if hasattr(solution.fit.run, "dual") and not getattr(SOLVERS[solver], "averaging", False):
@@ -90,8 +77,8 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs)
     name=TOYS,
     steps=["fw", "pairwise", "away"],
     sampling=SAMPLING,
-    bounded=[False, True],
-    cache=[False, True],
+    bounded=BOTH,
+    cache=BOTH,
     block_steps=[1, 20],
     stored_passes=[0, 3],
     batch_size=[1, 4],
@@ -103,12 +90,8 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
     name, bounded, n_jobs = (options.pop(key) for key in ("name", "bounded", "n_jobs"))
     steps, sampling = options["steps"], options["sampling"]
     n = 7 if n_jobs == 1 else 4 * n_jobs
-    toy = make(name, weighted=options["block_steps"] == 1, seed=21, n=n)
-    box = binding_box(toy.pairs.d) if bounded else None
-    run = BCFW(averaging=False, **options).start(
-        toy.problem, toy.regularizer(LAM, box), np.random.RandomState(0), None,
-        make_pool(toy.problem, n_jobs),
-    )  # fmt: skip
+    toy, box = draw(name, 21, n, weighted=options["block_steps"] == 1, bounded=bounded)
+    run = start_run(BCFW(averaging=False, **options), toy, LAM, box, n_jobs=n_jobs)
     assert len(run.updates) == (n_jobs if options["batch_size"] == 1 else 1)
     if steps == "fw":
         certificate, tolerance = follow(toy, run, 300, lam=LAM, box=box, tol=1e-5), 0.1
@@ -127,10 +110,9 @@ def test_runs_keep_their_laws_and_end_at_the_optimum(options, monkeypatch):
             assert run.rounds.increase == pytest.approx(dual, abs=1e-9)
 
 
-@every_pair(name=TOYS, lam=[1e-3, 100.0], bounded=[False, True])
+@every_pair(name=TOYS, lam=[1e-3, 100.0], bounded=BOTH)
 def test_the_dual_never_falls_at_any_lam(name, lam, bounded):
-    toy = make(name, seed=15, n=8)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 15, 8, bounded=bounded)
     run = start_run(BCFW(steps="fw", sampling="permutation", averaging=False), toy, lam, box)
     before = toy.dual(run.dual, lam, box)
     follow(toy, run, 30, lam=lam, box=box)
@@ -140,11 +122,10 @@ def test_the_dual_never_falls_at_any_lam(name, lam, bounded):
 @every_pair(
     name=TOYS,
     solver=["plain", "plain, batches", "pairwise", "away, averaging", "mpbcfw"],
-    bounded=[False, True],
+    bounded=BOTH,
 )
 def test_averaging_returns_the_better_of_the_two(name, solver, bounded):
-    toy = make(name, weighted=True, seed=25)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 25, weighted=True, bounded=bounded)
     last, better = (
         solve(clone(SOLVERS[solver]).set_params(averaging=averaging, gap_every=2), toy, box)
         for averaging in (False, True)
@@ -157,7 +138,7 @@ def test_averaging_returns_the_better_of_the_two(name, solver, bounded):
 
 @every_pair(solver=SOLVERS, name=TOYS, n_jobs=[(1, None), (2, 2)])
 def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
-    toy, n_jobs = make(name, n=9), (1, 2, 3) if solver in ASKING else n_jobs
+    toy, n_jobs = draw(name, 41, 9)[0], (1, 2, 3) if solver in ASKING else n_jobs
     first, *others = (solve(solver, toy, random_state=7, n_jobs=number) for number in n_jobs)
     for other in others:
         np.testing.assert_array_equal(other.w, first.w)
@@ -180,9 +161,8 @@ def test_a_weight_of_k_is_k_copies_and_none_is_removal(name):
     for scale in (0.0, 0.1, 1.0):
         regularizer = Regularizer(LAM, toy.pairs.d)
         w = regularizer.padded(rng.normal(scale=scale, size=toy.pairs.d))
-        hinges = [
-            np.dot(t.problem.block_weight, make_pool(t.problem).hinges(w)) for t in (toy, other)
-        ]
+        problems = toy.problem, other.problem
+        hinges = [np.dot(p.block_weight, make_pool(p).hinges(w)) for p in problems]
         assert hinges[0] == pytest.approx(hinges[1], rel=1e-13)
     _, optimum = solve_primal(other.pairs, LAM)
     for t in (toy, other):

@@ -4,42 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from helpers.models import MODELS, rules
 from sskit_probes.factor_probe import FactorProbe
 
 from sskit.models.chain.model import ChainModel, check_lengths
 from sskit.testing.probe import ProblemProbe
-from sskit.testing.problem_checks import check_problem
 from sskit.utils import RaggedArray
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_curvature_of_long_sequences(form):
-    """Long sequences go through the features, short ones through Gram matrices: one number.
-
-    Columns of stored zeros make the features seem dear and change nothing else.
-    """
-    rng, offsets, model = np.random.default_rng(1), np.array([0, 40, 43, 243]), ChainModel
-    X = rng.normal(size=(243, 2))
-    stored = sp.csr_array(np.hstack([X, np.ones((243, 200))]))
-    stored.data[stored.indices >= 2] = 0.0
-    given = rng.integers(4, size=243).astype(np.int32), np.ones(243), np.full(3, 1.0)
-    by_features, by_gram = (
-        model(rows.shape[1], 4).bind(RaggedArray(rows, offsets), *given)
-        for rows in (form(X), stored)
-    )
-    w, gram = rng.normal(size=by_features.n_weights), ProblemProbe(by_gram)
-    for problem in (by_features, by_features.fork()):
-        probe = ProblemProbe(problem)
-        for i in range(3):
-            delta = probe.plane(i, probe.argmax(i, probe.scores(i, w))[0])
-            delta = delta * rng.normal(size=len(delta))
-            moved = probe.scatter(i, delta)
-            assert probe.sqnorm(i, delta) == pytest.approx(moved @ moved, rel=1e-12)
-            assert gram.sqnorm(i, delta) == pytest.approx(moved @ moved, rel=1e-12)
-    check_problem(by_features, 0)
-    check_problem(by_gram, 0)
 
 
 def test_lengths_without_labelling():
@@ -79,11 +49,7 @@ def test_a_beam_is_exact_if_wide_and_allowed_if_narrow():
 def test_too_many_tables_are_refused():
     values, given = np.zeros((2_000, 1)), (np.zeros(2_000), np.ones(2_000), np.ones(1))
     for model, edges, message in [
-        (
-            ChainModel(1, 1_100, n_edge_features=1),
-            {"edges": values[1:]},
-            "1100 labels are too many",
-        ),
+        (ChainModel(1, 1_100, n_edge_features=1), {"edges": values[1:]}, "1100 labels are too"),
         (ChainModel(1, 1300, order=2), {}, "1300 labels are too"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -154,9 +120,8 @@ def test_scores_of_all_states_and_of_some(name):
             one_by_one = [probe.node(i, j, y, w)[0] for y in range(3)]
             np.testing.assert_allclose(probe.node_scores(i, j, w), one_by_one, atol=1e-12)
             for start, stop in [(0, 1), (1, 3), (2, 3), (1, 1)]:
-                np.testing.assert_allclose(
-                    probe.node_scores(i, j, w, start, stop), one_by_one[start:stop], atol=1e-12
-                )
+                some = probe.node_scores(i, j, w, start, stop)
+                np.testing.assert_allclose(some, one_by_one[start:stop], atol=1e-12)
         for e, _, _ in probe.edges(i):
             table = probe.edge_table(i, e, w)
             one_by_one = [probe.edge(i, e, pair, w)[0] for pair in range(9)]

@@ -11,6 +11,8 @@ from sskit.core.problem import block_weights
 from sskit.inputs.graphs import check_graphs
 from sskit.models.graph.data import default_lam, node_costs, node_scale
 from sskit.models.graph.model import AttractiveModel, GraphModel
+from sskit.models.graph.structure import cut_single
+from sskit.oracles import graphcut
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -56,20 +58,18 @@ def test_inexact_answers_are_never_worse_than_truth_and_last_answer(pairwise):
 def test_float32_features_are_read_where_they_lie(n_states, tmp_path):
     rng = np.random.default_rng(7)
     graphs, y = small_graphs(rng, 4, 11, 3, n_states, max_nodes=5)
-    mapped, double, sparse = [], [], []
+    mapped = []
     for i, (x, ends, z) in enumerate(graphs):
         np.save(tmp_path / f"{i}.npy", x.astype(np.float32))
-        x, z = np.load(tmp_path / f"{i}.npy", mmap_mode="r"), z.astype(np.float32)
-        mapped.append((x, ends, z))
-        double.append((x.astype(np.float64), ends, z.astype(np.float64)))
-        sparse.append((sp.csr_array(double[-1][0]), ends, sp.csr_array(double[-1][2])))
+        mapped.append((np.load(tmp_path / f"{i}.npy", mmap_mode="r"), ends, z.astype(np.float32)))
+    double = [(x.astype(np.float64), ends, z.astype(np.float64)) for x, ends, z in mapped]
+    sparse = [(sp.csr_array(x), ends, sp.csr_array(z)) for x, ends, z in double]
     batch = check_graphs(mapped)
     for kept, (x, _, _) in zip(batch.features, mapped, strict=True):
         assert np.shares_memory(kept, x) and kept.dtype == np.float32
     assert np.shares_memory(batch.edge_features[0], mapped[0][2])
-    first, *others = (
-        bound(form, y, n_states, inference="elimination")[1] for form in (mapped, double, sparse)
-    )
+    forms = mapped, double, sparse
+    first, *others = (bound(x, y, n_states, inference="elimination")[1] for x in forms)
     check_problem(first, 0)
     w = rng.normal(size=first.n_weights)
     for i in range(4):
@@ -182,37 +182,31 @@ def test_auto_gives_each_graph_its_own_oracle():
     [("auto", 2), ("tree", 3), ("elimination", 2), ("qpbo", 2), ("trws", 3), ("trws", 2)],
 )
 def test_what_is_forbidden_is_never_found(name, n_states):
-    rng, pairs = np.random.default_rng(5), None
-    path = np.array([[0, 1], [1, 2], [2, 3]])
+    rng, path = np.random.default_rng(5), np.array([[0, 1], [1, 2], [2, 3]])
     graphs = [(rng.normal(size=(4, 2)), path, rng.normal(size=(3, 2))) for _ in range(20)]
     allowed = rng.random((20, 4, n_states)) < 0.6
     np.put_along_axis(allowed, rng.integers(n_states, size=(20, 4, 1)), True, axis=2)
-    if name != "qpbo" and n_states == 3:
-        pairs = ~np.eye(n_states, dtype=bool)
-        allowed[:] = True
+    pairs = np.ones((n_states, n_states), dtype=bool)
+    if n_states == 3:
+        pairs, allowed[:] = ~np.eye(3, dtype=bool), True
         allowed[:, 0, 1:] = False
-    model = GraphModel(2, 2, n_states, inference=name, allowed_pairs=pairs)
-    blocks = model.layout.split(3.0 * rng.normal(size=model.layout.n_weights))
-    given, flat_w = (
-        allowed.reshape(80, n_states),
-        np.concatenate([b.ravel() for b in blocks.values()]),
-    )
-    decoder = model.decoder(
-        check_graphs(graphs), blocks["coef"], [blocks["pairwise"]], allowed=given
-    )
+    given = None if pairs.all() else pairs
+    model = GraphModel(2, 2, n_states, inference=name, allowed_pairs=given)
+    w = 3.0 * rng.normal(size=model.layout.n_weights)
+    blocks, flat = model.layout.split(w), allowed.reshape(80, n_states)
+    weights = np.concatenate([block.ravel() for block in blocks.values()])
+    batch, coef, tables = check_graphs(graphs), blocks["coef"], [blocks["pairwise"]]
+    decoder = model.decoder(batch, coef, tables, allowed=flat)
     found, excess, scores = decoder.best(), decoder.excesses(), decoder.max_marginals()
-    assert (np.isneginf(scores) == ~given).all() or pairs is not None
+    assert (np.isneginf(scores) == ~flat).all() or given is not None
     np.testing.assert_array_equal(scores.argmax(axis=1), found)
+    labellings = np.array(list(itertools.product(range(n_states), repeat=4)))
+    ruled = pairs[labellings[:, path[:, 0]], labellings[:, path[:, 1]]].all(axis=1)
     for i, graph in enumerate(graphs):
-        values = {}
-        for labelling in itertools.product(range(n_states), repeat=4):
-            possible = allowed[i, np.arange(4), labelling].all()
-            if pairs is not None:
-                possible &= all(pairs[labelling[a], labelling[b]] for a, b in path)
-            if possible:
-                values[labelling] = graph_feature(graph, labelling, n_states, "directed") @ flat_w
-        best, own = max(values.values()), values[tuple(found[4 * i : 4 * i + 4].tolist())]
-        assert own <= best + 1e-9 <= own + excess[i] + 2e-9 * (1 + abs(best))
+        possible = labellings[allowed[i, np.arange(4), labellings].all(axis=1) & ruled].tolist()
+        values = [graph_feature(graph, y, n_states, "directed") @ weights for y in possible]
+        own = values[possible.index(found[4 * i : 4 * i + 4].tolist())]
+        assert own <= max(values) + 1e-9 <= own + excess[i] + 2e-9 * (1 + abs(max(values)))
 
 
 def test_messages_are_kept_within_bounds_and_make_later_calls_better():
@@ -232,3 +226,48 @@ def test_messages_are_kept_within_bounds_and_make_later_calls_better():
     problem.structure.remember(10)  # of no graph
     first = excess(2)  # the last labelling is kept
     assert excess(2) == pytest.approx(first) and first > warm
+
+
+# ---- one graph is cut as a batch of graphs is --------------------------------------------------
+
+
+def drawn(rng, n_nodes=12, n_features=5, n_edge_features=3, n_edges=20):
+    """Return the arguments of a cut, and edges as pairs of different nodes."""
+    ends = np.array([rng.choice(n_nodes, 2, replace=False) for _ in range(n_edges)], np.int32)
+    return {
+        "features": rng.normal(size=(n_nodes, n_features)),
+        "ends": ends,
+        "edge_features": rng.random((n_edges, n_edge_features)),
+        "coef": rng.normal(size=(2, n_features)),
+        "pairs": rng.random(n_edge_features),
+    }
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_edge_features"), [(1, 1), (2, 9), (7, 2), (8, 1), (21, 9), (8, 2)]
+)
+def test_a_single_cut_is_that_of_the_oracle(n_features, n_edge_features):
+    """With weights of any layout and kind."""
+    for seed in range(10):
+        graph = drawn(np.random.default_rng(seed), 12, n_features, n_edge_features)
+        wide = np.repeat(graph["coef"], 2, axis=1)[:, ::2]
+        whole = np.rint(3 * graph["coef"]).astype(int)
+        for coef in (graph["coef"], np.asfortranarray(graph["coef"]), wide, whole):
+            given = graph | {"coef": coef}
+            if coef is whole:
+                given["pairs"] = np.rint(3 * graph["pairs"]).astype(int)
+            pairwise = given["edge_features"] @ given["pairs"]
+            labels, _ = graphcut(given["features"] @ coef.T, given["ends"], pairwise)
+            found = cut_single(**given)
+            assert found.dtype == np.int32
+            np.testing.assert_array_equal(found, labels)
+
+
+def test_single_cuts_that_are_left_to_others():
+    """Numbers whose scores may overflow, and negative features of edges."""
+    overflow = itertools.product(("features", "coef"), [(1, 2)], (1e120, -1e120, np.inf, np.nan))
+    negative = itertools.product(("edge_features",), [(4, 1)], (-1e-9, np.nan))
+    for name, place, wrong in (*overflow, *negative):
+        graph = drawn(np.random.default_rng(0))
+        graph[name][place] = wrong
+        assert cut_single(**graph) is None

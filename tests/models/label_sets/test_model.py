@@ -43,63 +43,56 @@ def known_labels(rng, n):
     return known
 
 
-@pytest.mark.parametrize("inference", EDGES)
-def test_prediction_with_known_labels(inference):
-    rng, name = np.random.default_rng(10), inference.replace("independent", "auto")
-    model = PairwiseModel(3, 4, EDGES[inference], True, name)
-    assert model.inference == inference
-    scores, pairs = rng.normal(size=(80, 4)), 3.0 * rng.normal(size=len(model.ends))
-    if inference == "graphcut":
-        pairs = np.abs(pairs)
-    known = known_labels(rng, 80)
-    sets = model.best_sets(scores, pairs, model.implied(known))
-    free = model.best_sets(scores, pairs)
-    np.testing.assert_array_equal(sets[:1], free[:1])
-    np.testing.assert_array_equal(sets[known >= 0], known[known >= 0])
-    for found, told in ((sets, known), (free, np.full_like(known, -1))):
-        gains = model.gains(scores, found, pairs)
-        # no label that is free gains by being otherwise
-        assert (np.where(found == 1, gains, -gains)[told < 0] >= -1e-12).all()
-        for y, row, gain, given in zip(found, scores, gains, told, strict=True):
-            value = set_scores(np.array([y]), row, model.ends, pairs)[0]
-            others = y ^ np.eye(4, dtype=y.dtype)
-            differences = (value - set_scores(others, row, model.ends, pairs)) * (2.0 * y - 1)
-            np.testing.assert_allclose(gain, differences, atol=1e-12)
-            possible = all_sets(4)
-            possible = possible[((possible == given) | (given < 0)).all(axis=1)]
-            best = set_scores(possible, row, model.ends, pairs).max()
-            assert value == pytest.approx(best, abs=1e-12) or inference == "lp"
-    assert (sets != free)[known < 0].any() == (inference != "independent")
+def turned(model, y, j):
+    """The nearest set that says otherwise of label j."""
+    if isinstance(model, PairwiseModel):
+        return y ^ (np.arange(len(y)) == j)
+    ancestors = model.hierarchy.ancestors.toarray().astype(int)
+    return y * (1 - ancestors[:, j]) if y[j] else np.maximum(y, ancestors[j])
 
 
-@pytest.mark.parametrize("hierarchy", HIERARCHIES)
-def test_prediction_of_hierarchies_with_known_labels(hierarchy):
-    rng, refused = np.random.default_rng(11), 0
-    model = HierarchyModel(1, 4, HIERARCHIES[hierarchy], True)
-    possible = np.unique(model.hierarchy.closed(all_sets(4)), axis=0)
-    ancestors = model.hierarchy.ancestors.toarray()
-    scores, known = rng.normal(size=(200, 4)), known_labels(rng, 200)
-    known[100:] = -1
+@pytest.mark.parametrize("kind", [*EDGES, *(f"hierarchy, {name}" for name in HIERARCHIES)])
+def test_prediction_with_known_labels(kind):
+    name = kind.removeprefix("hierarchy, ")
+    by_pairs = name == kind
+    rng, possible, pairs = np.random.default_rng(10), all_sets(4), np.empty(0)
+    if by_pairs:
+        model = PairwiseModel(3, 4, EDGES[name], True, name.replace("independent", "auto"))
+        assert model.inference == name
+        pairs = 3.0 * rng.normal(size=len(model.ends))
+        pairs = np.abs(pairs) if name == "graphcut" else pairs
+    else:
+        model = HierarchyModel(1, 4, HIERARCHIES[name], True)
+        possible = np.unique(model.hierarchy.closed(possible), axis=0)
+    scores, known = rng.normal(size=(160, 4)), known_labels(rng, 160)
+    known[80:] = -1
     agree = ((possible == known[:, None]) | (known[:, None] < 0)).all(axis=2)
+    found = []
     for row, given, allowed in zip(scores, known, agree, strict=True):
         if not allowed.any():
-            refused += 1
             with pytest.raises(ValueError, match=r"^known\[0\] has label \d, but not label \d, an"):
                 model.implied(given[None])
             continue
         fixed = model.implied(given[None])
         same = (possible[allowed] == possible[allowed][0]).all(axis=0)
         np.testing.assert_array_equal(fixed[0] >= 0, same)
-        y = model.best_sets(row[None], np.empty(0), fixed)[0]
+        (y,) = model.best_sets(row[None], pairs, fixed)
         assert (possible[allowed] == y).all(axis=1).any()
-        assert y @ row == pytest.approx((possible[allowed] @ row).max(), abs=1e-12)
-        for j, gain in enumerate(model.gains(row[None], y[None], np.empty(0))[0]):
-            # the nearest sets with and without the label
-            other = y * (1 - ancestors[:, j]) if y[j] else np.maximum(y, ancestors[j])
-            difference = (y @ row - other @ row) * (2 * y[j] - 1.0)
-            assert gain == pytest.approx(difference, abs=1e-12)
-            assert (given >= 0).any() or gain * (2 * y[j] - 1.0) >= -1e-12
-    assert (refused > 0) == (hierarchy != "flat")
+        value, *values = set_scores(np.vstack([y, possible[allowed]]), row, model.ends, pairs)
+        assert value == pytest.approx(max(values), abs=1e-12) or name == "lp"
+        for j, gain in enumerate(model.gains(row[None], y[None], pairs)[0]):
+            other = set_scores(turned(model, y.astype(int), j)[None], row, model.ends, pairs)[0]
+            assert gain == pytest.approx((value - other) * (2 * y[j] - 1.0), abs=1e-12)
+            # no label that is free gains by being otherwise
+            held = given[j] >= 0 if by_pairs else (given >= 0).any()
+            assert held or gain * (2 * y[j] - 1.0) >= -1e-12
+        found.append(y)
+    whole = agree.any(axis=1)
+    assert whole.all() == (by_pairs or name == "flat")
+    sets = model.best_sets(scores[whole], pairs, model.implied(known[whole]))
+    np.testing.assert_array_equal(sets, found)
+    free = model.best_sets(scores[whole], pairs)
+    assert (sets != free)[known[whole] < 0].any() == (name not in ("independent", "flat"))
 
 
 def test_choice_of_inference():

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.draws import BOTH
 from helpers.objectives import log_losses
 from helpers.pairwise import every_pair
-from helpers.toys import chain_toy, multiclass_toy, second_chain_toy, segment_toy
+from helpers.toys import FORMS, chain_toy, multiclass_toy, second_chain_toy, segment_toy
 
 from sskit.core.stop import CutShort, Stop
 from sskit.models.likelihood.log_loss import LogLoss, likelihood_of
@@ -31,9 +32,7 @@ def evaluate(loss, problem, w, **options):
     return value, gradient[: problem.n_weights]
 
 
-@every_pair(
-    name=TOYS, form=["dense", "csr"], weighted=[False, True], n_jobs=[1, 2, 3], room=[1, 2**16]
-)
+@every_pair(name=TOYS, form=FORMS, weighted=BOTH, n_jobs=[1, 2, 3], room=[1, 2**16])
 def test_loss_and_gradient_are_those_of_the_enumeration(name, form, weighted, n_jobs, room):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=6) if weighted else None
     toy = TOYS[name](3, n=6, form=form, weights=weights)

@@ -50,20 +50,17 @@ def unit_of(places, parents, means):
 def test_means_are_those_of_clusters():
     rng = np.random.default_rng(0)
     root = rng.integers(10, 20, size=(60, 2))
-    moved = np.where(np.arange(60)[:, None] % 3 == 0, [7, -2], [-4, 3]) + rng.integers(
-        -1, 2, (60, 2)
-    )
+    moved = np.where(np.arange(60)[:, None] % 3 == 0, [7, -2], [-4, 3])
+    moved = moved + rng.integers(-1, 2, (60, 2))
     places = np.stack([root + moved, root], axis=1)
     parents = np.array([1, -1], dtype=np.int32)
     means = spring_means(places, parents, 2, None, np.random.RandomState(0))
     assert np.isnan(means[1]).all()
     np.testing.assert_allclose(means[0], [[-4, 3], [7, -2]], atol=0.5)
     deviation = moved - means[0][np.where(np.arange(60) % 3 == 0, 1, 0)]
-    expected = max(1.0, 3 * np.sqrt((deviation**2).mean()))
-    assert unit_of(places, parents, means) == pytest.approx(expected)
-    assert unit_of(places * 10, parents, means * 10) == pytest.approx(
-        30 * np.sqrt((deviation**2).mean())
-    )
+    width = 3 * np.sqrt((deviation**2).mean())
+    assert unit_of(places, parents, means) == pytest.approx(max(1.0, width))
+    assert unit_of(places * 10, parents, means * 10) == pytest.approx(10 * width)
     assert unit_of(places, np.array([-1, -1]), means) == 1.0
     # more types than displacements
     few = spring_means(places[:1], parents, 3, None, np.random.RandomState(0))

@@ -153,10 +153,8 @@ def test_planes_of_structures_are_saved_with_their_losses():
     """Handles mean nothing elsewhere; what stands behind them in a code, the loss, does."""
     toy = chain_toy(n=6)
     truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]
-    one, other = (
-        SlackRescaling("bisecting").wrap(bind(Chains(toy.n_states), toy.X, truths))
-        for _ in range(2)
-    )
+    chains = (bind(Chains(toy.n_states), toy.X, truths) for _ in range(2))
+    one, other = map(SlackRescaling("bisecting").wrap, chains)
     regularizer = Regularizer(0.1, one.n_weights)
     found = BCFW(steps="pairwise").solve(one, regularizer, tol=0.1, max_iter=20, random_state=0)
     dual, n_planes = DualState(other), 0

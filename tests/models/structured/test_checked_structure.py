@@ -82,11 +82,7 @@ BAD = [
     ("loss", lambda y_true, y: np.ma.masked, "loss of sample 0 is masked, expected a number"),
     ("loss", lambda y_true, y: "0", "loss of sample 0 is '0', expected a number"),
     ("loss", lambda y_true, y: np.zeros(1), "loss of sample 0 is array.*, expected a number"),
-    (
-        "argmax",
-        lambda x, w, y=None: best_sign(x, -w, y),
-        r"sample \d .* worse than (the truth|one)",
-    ),
+    ("argmax", lambda x, w, y=None: best_sign(x, -w, y), r"\d .* worse than (the truth|one)"),
     ("argmax", at(2, lambda x, w, y=None: 7, best_sign), "of sample 2 returned .* worse than"),
     ("argmax", lambda x, w, y=None: best_sign(x, w), "returned before.* must add the loss"),
 ]
@@ -160,10 +156,8 @@ def test_weights_belong_to_the_structure():
         w[:] = np.nan
         return found
 
-    clean, greedy = (
-        StructuredSVM(model, random_state=0).fit(X, Y)
-        for model in (Signs(), Signs({"argmax": greedy}))
-    )
+    models = Signs(), Signs({"argmax": greedy})
+    clean, greedy = (StructuredSVM(model, random_state=0).fit(X, Y) for model in models)
     np.testing.assert_array_equal(greedy.coef_, clean.coef_)
     np.testing.assert_array_equal(greedy.predict(X), clean.predict(X))
     assert all(np.isnan(w).all() for w in seen)
@@ -171,13 +165,10 @@ def test_weights_belong_to_the_structure():
 
 def test_the_base_class_asks_for_its_methods():
     model = StructuredModel()
-    for method, given in (
-        ("joint_feature", (0, 0)),
-        ("loss", (0, 0)),
-        ("argmax", (0, np.zeros(1))),
-    ):
+    given = {"joint_feature": (0, 0), "loss": (0, 0), "argmax": (0, np.zeros(1))}
+    for method, arguments in given.items():
         with pytest.raises(NotImplementedError, match="StructuredModel must implement"):
-            getattr(model, method)(*given)
+            getattr(model, method)(*arguments)
     assert model.bounds() is None
     model.check(0, 0)
     with pytest.raises((NotImplementedError, RuntimeError)):

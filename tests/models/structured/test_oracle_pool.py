@@ -114,8 +114,7 @@ def test_workers_leave_ctrl_c_to_their_leader():
     # a terminal sends it to all of them
     model = processes(Signs({"argmax": interrupted(os.getpid())}))
     one, other = (
-        StructuredSVM(model, n_jobs=n_jobs, tol=0.1, random_state=0).fit(X, Y)
-        for n_jobs in (1, N_JOBS)
+        StructuredSVM(model, n_jobs=n, tol=0.1, random_state=0).fit(X, Y) for n in (1, N_JOBS)
     )
     np.testing.assert_array_equal(other.coef_, one.coef_)
     assert other.predict(X) is not None

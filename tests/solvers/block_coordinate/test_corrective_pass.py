@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import LAM, binding_box, check_dual_point, check_optimum, follow, start_run
+from helpers.draws import BOTH, draw
+from helpers.laws import LAM, check_dual_point, check_optimum, follow, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import FIRST, TOYS, bind_rows, chain_toy, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -28,8 +29,7 @@ def n_stored(dual):
 @pytest.mark.parametrize(("name", "steps"), in_turn(TOYS, ["fw", "pairwise", "away"], 2))
 def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
     """Weights that are held by their bounds cost less than steps believe, never more."""
-    toy, reached = TOYS[name](28, n=7), []
-    box = binding_box(toy.pairs.d)
+    (toy, box), reached = draw(name, 28, 7, bounded=True), []
     for block_steps in (1, 10):
         run = start(toy, {"steps": steps, "block_steps": block_steps, "stored_passes": 1}, box)
         for _ in range(6):
@@ -44,19 +44,18 @@ def test_in_a_box_steps_gain_at_least_what_they_say(name, steps):
 @every_pair(
     together="options",
     name=TOYS,
-    bounded=[False, True],
-    every_pass=[False, True],
+    bounded=BOTH,
+    every_pass=BOTH,
     steps=["pairwise", "away"],
     sampling=SAMPLING,
-    cache=[False, True],
+    cache=BOTH,
     block_steps=[1, 20],
     stored_passes=[0, 3],
 )
 def test_planes_with_weight_may_be_evicted(options):
     """They become part of plane 0, an atom like the others: all at times, or one in every pass."""
     name, bounded, every_pass = (options.pop(key) for key in ("name", "bounded", "every_pass"))
-    toy = TOYS[name](22, n=7)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 22, 7, bounded=bounded)
     run, merged = start(toy, options, box), []
     probe = DualProbe(toy.problem, run.dual)
 

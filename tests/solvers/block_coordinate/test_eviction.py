@@ -9,7 +9,7 @@ from helpers.toys import TOYS, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers.block_coordinate.eviction import plane_bytes, tidy
+from sskit.solvers.block_coordinate.eviction import plane_bytes, retire_all, tidy
 
 FOREVER, MANY, CLOCK = 10**6, 10**6, 9
 LIVES = [(1, 0.0), (3, 0.3), (8, 0.0), (1, 0.3), (3, 0.0), (8, 0.3)]
@@ -19,9 +19,8 @@ def stamped(seed=0, name="chain", n=6):
     """A dual point whose planes have weights and times of last use of all kinds."""
     options = {"n_states": 4} | ({"lengths": (2, 3)} if name == "chain" else {})
     toy = TOYS[name](seed, n=n, **options)
-    run = start_run(
-        keeping(FOREVER)(averaging=False, stored_passes=2), toy, 0.01, seed=seed, n_passes=CLOCK
-    )
+    solver = keeping(FOREVER)(averaging=False, stored_passes=2)
+    run = start_run(solver, toy, 0.01, seed=seed, n_passes=CLOCK)
     probe, rng = DualProbe(toy.problem, run.dual), np.random.default_rng(seed)
     for i in range(n):
         labels = toy.pairs.labels[i]
@@ -51,9 +50,13 @@ def mixes(dual):
 
 
 def tidied(dual, probe, life=FOREVER, max_planes=MANY, budget=1e9, light=0.0, clock=CLOCK):
+    return evicted(dual, probe, lambda: tidy(dual, clock, life, max_planes, budget, light))
+
+
+def evicted(dual, probe, evict):
     """Stored planes before and after some are evicted, which changes no mix."""
     before, old = mixes(dual), table(dual, probe)
-    tidy(dual, clock, life, max_planes, budget, light)
+    evict()
     np.testing.assert_allclose(mixes(dual), before, rtol=0, atol=1e-12)
     for i in range(dual.n_blocks):
         _, weights, _, rest = planes_of(dual, i)
@@ -84,6 +87,15 @@ def test_life(name, life, light):
     young = {key for key, plane in old.items() if plane[0] > light or plane[1] >= CLOCK - life}
     assert left.keys() == young
     assert len(left) < len(old) or life == 8
+
+
+@pytest.mark.parametrize("keep_weighted", [False, True])
+def test_retire_all(keep_weighted):
+    _, dual, probe = stamped(6)
+    old, left = evicted(dual, probe, lambda: retire_all(dual, 0, keep_weighted))
+    assert old == left
+    old, left = evicted(dual, probe, lambda: retire_all(dual, 10**6, keep_weighted))
+    assert left == {key: plane for key, plane in old.items() if keep_weighted and plane[0] > 0}
 
 
 @pytest.mark.parametrize(("seed", "max_planes"), [(0, 1), (1, 2), (2, 4)])
@@ -133,9 +145,8 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     rng = np.random.default_rng(0)
     X, y = list(rng.normal(size=(12, 5))), rng.integers(6, size=12).tolist()
     problem = bind(Classes(6), X, y)
-    run = keeping(FOREVER)(averaging=False).start(
-        problem, Regularizer(0.01, problem.n_weights), np.random.RandomState(0)
-    )
+    solver, regularizer = keeping(FOREVER)(averaging=False), Regularizer(0.01, problem.n_weights)
+    run = solver.start(problem, regularizer, np.random.RandomState(0))
     for _ in range(6):
         run.run_pass()
     held = problem.plane_store.n_planes

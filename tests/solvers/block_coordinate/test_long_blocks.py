@@ -48,25 +48,31 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("form", ["csr", "dense", "stored zeros"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_norms_and_inner_products_are_those_of_the_weights(shape, dense):
+def test_norms_and_inner_products_are_those_of_the_weights(shape, form):
+    """Long sequences go through the features, short ones through Gram matrices.
+
+    Columns of stored zeros make the features seem dear and change nothing else.
+    """
     X, y = text(**SHAPES[shape])
-    if dense:
+    if form != "csr":
         X = [x.toarray()[:, :2] + 0.1 for x in X]
+    if form == "stored zeros":
+        X = [sp.csr_array(np.hstack([x, np.ones((len(x), 200))])) for x in X]
+        for x in X:
+            x.data[x.indices >= 2] = 0.0
     problem = bound(X, y, SHAPES[shape]["n_labels"])
     check_problem(problem, random_state=0)
-    probe, rng = ProblemProbe(problem), np.random.default_rng(1)
-    for i in range(problem.n_blocks):
-        for _ in range(3):
-            code, _ = probe.argmax(i, rng.normal(size=problem.max_statistics))
-            psi = probe.plane(i, code)
-            few = np.where(np.arange(len(psi)) < len(psi) // 3, psi, 0.0)
-            for delta in (psi, few, 0.0 * psi):
-                norm = float(np.square(probe.scatter(i, delta)).sum())
-                assert probe.sqnorm(i, delta) == pytest.approx(norm, rel=1e-9, abs=1e-12)
-                # nothing is left behind
-                assert probe.sqnorm(i, delta) == probe.sqnorm(i, delta)
+    probe, fork, rng = ProblemProbe(problem), ProblemProbe(problem.fork()), np.random.default_rng(1)
+    for i in [i for i in range(problem.n_blocks) for _ in range(3)]:
+        code, _ = probe.argmax(i, rng.normal(size=problem.max_statistics))
+        psi = probe.plane(i, code)
+        few = np.where(np.arange(len(psi)) < len(psi) // 3, psi, 0.0)
+        for delta in (psi, few, 0.0 * psi, psi * rng.normal(size=len(psi))):
+            norm = float(np.square(probe.scatter(i, delta)).sum())
+            for one in (probe, fork, probe):  # nothing is left behind
+                assert one.sqnorm(i, delta) == pytest.approx(norm, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
@@ -120,38 +126,26 @@ def test_auto_takes_no_more_work_than_either_solver():
     """Work is calls, and for "bcfw" the steps of a visit, which cost as much or more."""
     X, y = text(30, 150)
     with threadpool_limits(1):
-        auto, other = (
-            SequenceTagger(solver=solver, random_state=0).fit(X, y) for solver in ("auto", "bcfw")
-        )
+        auto, other = (SequenceTagger(solver=s, random_state=0).fit(X, y) for s in ("auto", "bcfw"))
     assert isinstance(auto.solver_, CuttingPlane)
     assert auto.n_oracle_calls_ <= 2 * other.n_oracle_calls_
 
 
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ((1, 100, 5, 1), CuttingPlane),
-        ((5, 20, 5, 1), CuttingPlane),
-        ((6, 20, 5, 1), BCFW),
-        # 64 weights for each label
-        ((1, 1000, 10, 2, 3000), CuttingPlane),
-        ((1, 100, 10, 2, 3000), BCFW),
-        # long ones, and eight
-        ((20, 500, 5, 2, 1000), CuttingPlane),
-        ((20, 500, 5, 2, 10_000), BCFW),
-        ((20, 400, 5, 2, 3000), BCFW),
-        ((21, 500, 5, 2, 3000), BCFW),
-        # many that are longer than sentences, and two
-        ((21, 500, 5, 2, 2000), CuttingPlane),
-        ((100, 100, 5, 2, 1000), CuttingPlane),
-        ((100, 90, 5, 2, 500), BCFW),
-        ((501, 100, 5, 1, 100), BCFW),
-    ],
-    ids=str,
-)
-def test_few_long_sequences_are_for_cutting_planes(shape, expected):
+CUTTING = [
+    (1, 100, 5, 1), (5, 20, 5, 1), (1, 1000, 10, 2, 3000), (20, 500, 5, 2, 1000),
+    (21, 500, 5, 2, 2000), (100, 100, 5, 2, 1000),
+]  # fmt: skip
+# more than five that are short, more than 64 weights for a label, more than twenty long ones, ...
+STEPPING = [
+    (6, 20, 5, 1), (1, 100, 10, 2, 3000), (20, 500, 5, 2, 10_000), (20, 400, 5, 2, 3000),
+    (21, 500, 5, 2, 3000), (100, 90, 5, 2, 500), (501, 100, 5, 1, 100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", CUTTING + STEPPING, ids=str)
+def test_few_long_sequences_are_for_cutting_planes(shape):
     tagger = SequenceTagger(tol=10.0).fit(*text(*shape))
-    assert type(tagger.solver_) is expected
+    assert type(tagger.solver_) is (CuttingPlane if shape in CUTTING else BCFW)
 
 
 def test_steps_of_a_visit_follow_the_length():

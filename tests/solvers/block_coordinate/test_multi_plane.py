@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from helpers import paper
-from helpers.laws import LAM, binding_box, check_optimum, follow, solve_toy, start_run
+from helpers.draws import BOTH, SAMPLING, draw
+from helpers.laws import LAM, check_optimum, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.core_probe import planes_of
@@ -25,16 +26,14 @@ def start(toy, box=None, averaging=False, **options):
 @every_pair(
     name=TOYS,
     steps=STEPS,
-    sampling=["permutation", "uniform", "gap", "max_gap"],
-    bounded=[False, True],
-    weighted=[False, True],
+    sampling=SAMPLING,
+    bounded=BOTH,
+    weighted=BOTH,
     block_steps=[1, 5],
     work=[1.0, 100.0],
 )
 def test_laws_and_optimum(name, steps, sampling, bounded, weighted, block_steps, work, monkeypatch):
-    weights = np.random.default_rng(3).uniform(0.2, 3.0, size=7) if weighted else None
-    toy = TOYS[name](21, n=7, weights=weights)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 21, 7, weighted=weighted, bounded=bounded)
     monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", work)
     run = start(toy, box, steps=steps, sampling=sampling, block_steps=block_steps)
     # Plain steps are slow near the optimum, and so is sampling by gaps that are seldom renewed: how
@@ -129,10 +128,9 @@ def average_of(points):
     return [paper.weighted_average([point[k] for point in points]) for k in range(2)]
 
 
-@every_pair(name=TOYS, bounded=[False, True], block_steps=[1, 10])
+@every_pair(name=TOYS, bounded=BOTH, block_steps=[1, 10])
 def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded, block_steps):
-    toy = TOYS[name](33, n=8)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 33, 8, bounded=bounded)
     phases = [0] * 8 + [int(phase) for phase in np.random.default_rng(0).random(80) < 0.6]
     run, found = iterates(toy, box, block_steps, phases)
     assert min(map(len, found)) > 10
@@ -145,10 +143,8 @@ def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded
     np.testing.assert_allclose(v, one[0] + fraction * direction, atol=1e-12)
     assert loss == pytest.approx(one[1] + fraction * (other[1] - one[1]), abs=1e-12)
     # .. and the best there
-    grid = [
-        run.regularizer.dual(*((1 - s) * one[k] + s * other[k] for k in range(2)))
-        for s in np.linspace(0, 1, 2001)
-    ]
+    between = (((1 - s) * one[k] + s * other[k] for k in range(2)) for s in np.linspace(0, 1, 2001))
+    grid = [run.regularizer.dual(*point) for point in between]
     assert run.regularizer.dual(v, loss) >= max(grid) - 1e-9
 
 

@@ -5,10 +5,11 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.draws import BOTH
 from helpers.laws import check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, bind_rows, ranking_toy
+from helpers.toys import FORMS, TOYS, bind_rows, ranking_toy
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sskit_probes.core_probe import DualProbe
@@ -47,9 +48,9 @@ SOLVERS = {
 @every_pair(
     solver=SOLVERS,
     name=["multiclass", "components", "pairs"],
-    form=["dense", "csr"],
-    weighted=[False, True],
-    bounded=[False, True],
+    form=FORMS,
+    weighted=BOTH,
+    bounded=BOTH,
     n_jobs=[1, 2],
 )
 def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(

@@ -48,7 +48,7 @@ def n_stored_by_the_rule(passes, n_passes, oracle_work):
     return len(passes)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(PASSES, st.integers(0, 14), st.floats(0.1, 200.0), st.floats(0.0, 1e3))
 def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
     # the dual objective is known to 1e-16 of itself: increases far above that only
@@ -60,18 +60,16 @@ def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
 
 
 def test_schedules_by_hand():
-    # oracle: 10 in 4 units of work, 2.5 each; then 4 and 3 in one unit each, and a last 2
-    passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 1.0), (9.0, 1.0)]
-    assert [n_stored(Schedule(n, 4.0), passes) for n in (100, 2, 0)] == [3, 2, 0]
-    # half a pass costs half: the gain of 2 is one of 4 a unit then
-    passes[3] = (2.0, 0.5)
+    # oracle: 10 in 4 units of work; then 4 and 3 in one unit each, and half a pass with a gain of 2
+    passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 0.5), (9.0, 1.0)]
     assert n_stored(Schedule(100, 4.0), passes) == 5
+    passes[3] = (2.0, 1.0)
+    assert [n_stored(Schedule(n, 4.0), passes) for n in (100, 2, 0)] == [3, 2, 0]
     # a stored pass without gain or work is the last
     for work in (1.0, 0.0):
         assert n_stored(Schedule(100, 1.0), [(0.0, 1.0), (0.0, work), (1.0, 1.0)]) == 1
     for n_passes in (0, 1, 7):  # without work of an oracle the number is fixed
-        schedule = Schedule(n_passes)
-        assert [n_stored(schedule, [(0.0, 1.0)] * 20) for _ in range(2)] == [n_passes] * 2
+        assert n_stored(Schedule(n_passes), [(0.0, 1.0)] * 20) == n_passes
 
 
 def test_the_clock_counts_seconds_and_is_not_read_without_it(monkeypatch):

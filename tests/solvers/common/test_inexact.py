@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.draws import BOTH, draw
 from helpers.laws import binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
@@ -41,8 +42,9 @@ SOLVERS = {
     "fw": FrankWolfe(),
     "ssg": Subgradient(),
     "cuts": CuttingPlane(),
+    "cuts, undamped": CuttingPlane(damping=0.0),
 }
-KEEPING = [name for name in SOLVERS if name not in ("averaging", "ssg", "cuts")]
+KEEPING = [name for name in SOLVERS if name not in ("averaging", "ssg") and "cuts" not in name]
 FACTORED = {"gdmm": GDMM(gap_every=1), "soft": SoftBCFW(gap_every=1)}
 # How the oracle bounds what it misses.
 EXCESS = {"true": {}, "loose": {"loose": 3.0, "extra": 0.01}}
@@ -54,9 +56,9 @@ def tired(name, n_passes, n=8):
     return toy.bound_to(UnreliableProblem(toy.problem, n_passes * n))
 
 
-def bounding(name, weights=None, **how):
+def bounding(name, weighted=False, **how):
     """A toy whose oracle misses the maximum but bounds it."""
-    toy = TOYS[name](61, n=9, weights=weights)
+    toy, _ = draw(name, 61, 9, weighted=weighted)
     return toy.bound_to(BoundingProblem(toy.problem, **how))
 
 
@@ -74,10 +76,7 @@ def best_known(toy, dual, i, w):
     probe = DualProbe(toy.problem, dual)
     code, _, losses, _ = planes_of(dual, i)
     mix = mix_of(dual, i)[2] - toy.assemble(probe.mix(i), i) @ w
-    planes = [
-        loss - toy.assemble(probe.plane(i, row), i) @ w
-        for row, loss in zip(code, losses, strict=True)
-    ]
+    planes = losses - [toy.assemble(probe.plane(i, row), i) @ w for row in code]
     return max([0.0, mix, *planes]), mix
 
 
@@ -102,7 +101,7 @@ def test_gaps_are_those_of_the_best_known_planes(name, solver, n_jobs):
     assert missed > toy.pairs.n
 
 
-@every_pair(name=NAMES, solver=[*KEEPING, "cuts"], averaging=[False, True])
+@every_pair(name=NAMES, solver=[*KEEPING, "cuts", "cuts, undamped"], averaging=BOTH)
 def test_a_tired_oracle_never_lowers_the_dual_nor_hides_the_gap(name, solver, averaging):
     toy, solver = tired(name, 6), clone(SOLVERS[solver])
     check_problem(tired(name, 1000).problem, 0)
@@ -180,10 +179,9 @@ def assert_honest(toy, solution, pairs=None, box=None):
         assert history["gap"][best] == solution.gap
 
 
-@every_pair(solver=SOLVERS, name=NAMES, how=EXCESS, bounded=[False, True], weighted=[False, True])
+@every_pair(solver=SOLVERS, name=NAMES, how=EXCESS, bounded=BOTH, weighted=BOTH)
 def test_every_gap_is_a_certificate(solver, name, how, bounded, weighted):
-    weights = np.random.default_rng(2).uniform(0.2, 3.0, size=9) if weighted else None
-    toy = bounding(name, weights, **EXCESS[how])
+    toy = bounding(name, weighted, **EXCESS[how])
     box = binding_box(toy.pairs.d) if bounded and SOLVERS[solver].keeps_bounds else None
     solution = solve(solver, toy, box)
     assert_honest(toy, solution, box=box)
@@ -211,7 +209,7 @@ def test_a_fit_ends_by_what_is_found(solver, n_jobs):
     assert known == pytest.approx(tight.primal - tight.inexactness, abs=1e-12)
 
 
-@every_pair(solver=SOLVERS, name=NAMES, bounded=[False, True], n_jobs=[1, 2])
+@every_pair(solver=SOLVERS, name=NAMES, bounded=BOTH, n_jobs=[1, 2])
 def test_without_excess_every_bit_is_that_of_an_exact_oracle(solver, name, bounded, n_jobs):
     exact = TOYS[name](61, n=9)
     toy = exact.bound_to(BoundingProblem(exact.problem, fraction=1.0))
@@ -342,9 +340,8 @@ def test_a_run_that_goes_on_has_the_certificate_it_had(averaging):
     toy = bounding("chain", extra=0.01)
     solver = clone(SOLVERS["pairwise"]).set_params(averaging=averaging)
     first = solve(solver, toy).fit
-    again = begin(
-        solver.resolved(toy.problem), toy.problem, toy.regularizer(LAM), start=first.save()
-    )
+    solver = solver.resolved(toy.problem)
+    again = begin(solver, toy.problem, toy.regularizer(LAM), start=first.save())
     for field in ("primal", "inexactness"):
         before = getattr(first.certificate, field)
         assert getattr(again.certificate, field) == pytest.approx(before, abs=1e-10)

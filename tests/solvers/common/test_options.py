@@ -1,71 +1,85 @@
-"""Options of solvers: wrong ones are refused by name, and resolved ones say what is done."""
+"""Options and problems of solvers: what is wrong is refused by name; resolved ones say all."""
+
+import itertools
 
 import numpy as np
 import pytest
-from helpers.toys import chain_toy
+from helpers.toys import TOYS, chain_toy
 from scipy.sparse import csr_array
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
+from sskit.solvers.quasi_newton.lbfgs import LBFGS
 
+SOLVERS = [BCFW, MultiPlane, FrankWolfe, Subgradient, CuttingPlane, GDMM, SoftBCFW]
 WORD, TRUTH = r"a str among \{.*\}", r"a bool among \{.*\}"
 COUNT, NATURAL = r"an int in the range \[1, inf\)", r"an int in the range \[0, inf\)"
 POSITIVE, FINITE = r"a float in the range \(0.0, inf\]", r"a float in the range \(0.0, inf\)"
-NOT_ONE = [0, None, "1", np.nan, 10**400, -(10**400), csr_array(np.eye(2))]
-# What parameters must be, and values that are something else.
+NEVER = f"{POSITIVE} or None"
+# What parameters must be, values that are something else, and the parameters of solvers.
 WRONG = [
-    (BCFW, "steps", WORD, ["newton", None]),
-    (BCFW, "sampling", WORD, [None, 1]),
-    (BCFW, "cache", f"{WORD} or {TRUTH}", [0, 1, "yes"]),
-    (BCFW, "block_steps", f"{WORD} or {COUNT}", [0, None, 2.0, True, np.ones(2)]),
-    (BCFW, "stored_passes", f"{WORD} or {NATURAL}", [-1, 0.5, False, 0.0, "steep"]),
-    (BCFW, "cache_size", POSITIVE, NOT_ONE),
-    (BCFW, "averaging", f"{WORD} or {TRUTH}", [1]),
-    (BCFW, "batch_size", f"{WORD} or {COUNT}", [0, 2.0, "many"]),
-    (BCFW, "gap_every", COUNT, [0, 2.0, True, None]),
-    (BCFW, "max_time", f"{POSITIVE} or None", [-1, np.nan, True]),
-    (MultiPlane, "steps", WORD, ["auto"]),
-    (MultiPlane, "sampling", WORD, ["auto"]),
-    (MultiPlane, "block_steps", COUNT, [0, "auto"]),
-    (MultiPlane, "max_stored_passes", NATURAL, [-1, 1.0, False]),
-    (MultiPlane, "max_planes", COUNT, [0]),
-    (MultiPlane, "plane_life", COUNT, [2.5, 0]),
-    (MultiPlane, "clock", TRUTH, [0]),
-    (MultiPlane, "averaging", TRUTH, ["auto"]),
-    (MultiPlane, "cache_size", POSITIVE, [-1.0]),
-    (MultiPlane, "gap_every", COUNT, [0]),
-    (MultiPlane, "max_time", f"{POSITIVE} or None", [0]),
-    (FrankWolfe, "gap_every", COUNT, ["2"]),
-    (Subgradient, "sampling", WORD, ["gap"]),
-    (Subgradient, "averaging", TRUTH, ["yes"]),
-    (CuttingPlane, "damping", r".*a float in the range \[0.0, 1.0\)", [1.0, -0.1, "none", True]),
-    (CuttingPlane, "damping", ".*", [np.nan]),
-    (CuttingPlane, "cut_life", COUNT, [0, 2.0]),
-    (CuttingPlane, "cuts", WORD, ["quadratic", None]),
-    (CuttingPlane, "cut_size", f".*{COUNT}", [0, 10.0, True, "all", None]),
-    (CuttingPlane, "patience", f".*{COUNT}", [0]),
-    (CuttingPlane, "max_time", f"{POSITIVE} or None", [0]),
-    (GDMM, "rho", FINITE, [0.0, np.inf, "much"]),
-    (GDMM, "step", FINITE, [-1, np.inf]),
-    (GDMM, "method", WORD, ["fw"]),
-    (GDMM, "gap_every", f"{COUNT} or None", [0, np.ones(2)]),
-    (GDMM, "max_time", f"{POSITIVE} or None", [0]),
-    (SoftBCFW, "rho", FINITE, [0.0, np.inf]),
-    (SoftBCFW, "steps", WORD, ["pairwise"]),
-    (SoftBCFW, "gap_every", f"{COUNT} or None", [0]),
-    (SoftBCFW, "max_time", f"{POSITIVE} or None", [0]),
-]
+    (WORD, ["newton", None, 1], {
+        BCFW: "steps sampling", MultiPlane: "steps sampling", Subgradient: "sampling",
+        CuttingPlane: "cuts", GDMM: "method", SoftBCFW: "steps",
+    }),
+    (WORD, ["auto"], {MultiPlane: "steps sampling"}),
+    (WORD, ["gap"], {Subgradient: "sampling"}),
+    (WORD, ["pairwise"], {GDMM: "method", SoftBCFW: "steps"}),
+    (f"{WORD} or {TRUTH}", [0, 1, "yes"], {BCFW: "cache averaging"}),
+    (TRUTH, [0, "auto"], {MultiPlane: "clock averaging", Subgradient: "averaging"}),
+    (f"{WORD} or {COUNT}", [0, None, 2.0, True, "many", np.ones(2)],
+     {BCFW: "block_steps batch_size"}),
+    (f"{WORD} or {NATURAL}", [-1, 0.5, False, 0.0, "steep"], {BCFW: "stored_passes"}),
+    (COUNT, [0, 2.0, 2.5, True, None, "auto"], {
+        BCFW: "gap_every", MultiPlane: "block_steps max_planes plane_life gap_every",
+        FrankWolfe: "gap_every", Subgradient: "gap_every", CuttingPlane: "cut_life",
+    }),
+    (f"{COUNT} or None", [0, 2.0, np.ones(2)], {GDMM: "gap_every", SoftBCFW: "gap_every"}),
+    (NATURAL, [-1, 1.0, False], {MultiPlane: "max_stored_passes"}),
+    (POSITIVE, [0, -1.0, None, "1", np.nan, 10**400, -(10**400), csr_array(np.eye(2))],
+     {BCFW: "cache_size", MultiPlane: "cache_size"}),
+    (NEVER, [0, -1, np.nan, True], dict.fromkeys(SOLVERS, "max_time")),
+    (FINITE, [0.0, -1, np.inf, "much"], {GDMM: "rho step", SoftBCFW: "rho"}),
+    (r".*a float in the range \[0.0, 1.0\)", [1.0, -0.1, "none", True], {CuttingPlane: "damping"}),
+    (".*", [np.nan], {CuttingPlane: "damping"}),
+    (f".*{COUNT}", [0, 10.0, True, "all", None], {CuttingPlane: "cut_size"}),
+    (f".*{COUNT}", [0], {CuttingPlane: "patience"}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", dict.fromkeys(row[0] for row in WRONG))
+@pytest.mark.parametrize("kind", SOLVERS)
 def test_wrong_options(kind):
     toy = chain_toy(51)
-    for name, expected, values in (row[1:] for row in WRONG if row[0] is kind):
-        for value in values:
+    for expected, values, parameters in WRONG:
+        for name, value in itertools.product(parameters.get(kind, "").split(), values):
             message = f"^The '{name}' parameter of {kind.__name__} must be {expected}"
             shown = f". Got {value!r}".partition("array")[0].partition("<")[0]
             with pytest.raises(ValueError, match=message + shown):
                 kind(**{name: value}).solve(toy.problem, toy.regularizer(0.1))
+
+
+def test_what_solvers_cannot_solve():
+    toy = chain_toy(51)
+    box = toy.regularizer(0.1, (np.zeros(toy.pairs.d), np.ones(toy.pairs.d)))
+    prior = toy.regularizer(0.1)
+    prior.set_prior(np.ones(toy.pairs.d))
+    for solver, options, message in [
+        (GDMM(), {"regularizer": box}, "GDMM cannot solve problems with bounds"),
+        (SoftBCFW(), {"regularizer": box}, "SoftBCFW cannot solve problems with bounds"),
+        (Subgradient(), {"regularizer": box}, "Subgradient cannot solve problems with bounds"),
+        (Subgradient(), {"regularizer": prior}, "Subgradient cannot solve problems with a prior"),
+        (LBFGS(), {"regularizer": box}, "LBFGS cannot solve problems with bounds"),
+        (LBFGS(), {}, "LBFGS needs a likelihood, which ChainStructure does not"),
+        *((solver, {"start": object()}, f"^{type(solver).__name__} keeps no dual point and cannot")
+          for solver in (GDMM(), SoftBCFW(), Subgradient())),
+        *((solver, {"problem": TOYS[kind](14).problem}, f"'{name}' needs .* and edges.*Structure")
+          for solver, name in ((GDMM(), "gdmm"), (SoftBCFW(), "soft_bcfw"))
+          for kind in ("multiclass", "graph")),
+    ]:  # fmt: skip
+        given = {"problem": toy.problem, "regularizer": toy.regularizer(0.1)} | options
+        with pytest.raises(ValueError, match=message):
+            solver.solve(**given)
+    assert LBFGS.takes_likelihood and not BCFW.takes_likelihood
 
 
 def test_numbers_of_numpy_are_numbers_and_some_may_be_infinite():

@@ -1,20 +1,26 @@
-"""The loop around the passes: when it stops, what it says and keeps, and Ctrl-C."""
+"""The loop around the passes: when it stops, what it keeps, logs and shows in bars; Ctrl-C."""
 
 import logging
 import re
 import signal
+import sys
 import time
 import warnings
+from io import StringIO
 
 import numpy as np
 import pytest
+import rich.progress
 from helpers.crossing import in_turn
 from helpers.laws import solve_toy
 from helpers.toys import TOYS, chain_toy
+from rich.console import Console
+from rich.errors import LiveError
 from sklearn.base import clone
 
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
 from sskit.solvers.common import progress
+from sskit.solvers.common.progress import Bar
 from sskit.solvers.common.solution import Status
 
 LAM = 0.1
@@ -51,9 +57,7 @@ def test_history(solver):
 
 
 def test_converged_is_noticed_between_the_regular_exact_passes():
-    often, seldom = (
-        solve(BCFW(gap_every=gap_every), tol=0.1, max_iter=1000) for gap_every in (1, 1000)
-    )
+    often, seldom = (solve(BCFW(gap_every=n), tol=0.1, max_iter=1000) for n in (1, 1000))
     assert seldom.status is Status.CONVERGED
     assert often.n_iter <= seldom.n_iter + 2 < 1000  # exact passes renew gaps: other steps
     assert seldom.n_oracle_calls <= often.n_oracle_calls
@@ -65,10 +69,8 @@ def test_the_tolerance_and_the_limits():
         assert solution.unit == pytest.approx(1.0 if mean else 4.0)
         assert solution.status is Status.CONVERGED and solution.gap <= 0.05 * solution.unit
     needed = solve(BCFW(gap_every=1), tol=0.1).n_iter
-    for tol, max_iter, status in (
-        (0, 3, Status.MAX_ITER),
-        (0.1, needed, Status.CONVERGED),  # in the last pass
-    ):
+    # in the last pass
+    for tol, max_iter, status in ((0, 3, Status.MAX_ITER), (0.1, needed, Status.CONVERGED)):
         solution = solve(BCFW(gap_every=1), tol=tol, max_iter=max_iter)
         assert (solution.status, solution.n_iter) == (status, max_iter)
     began = time.perf_counter()
@@ -129,7 +131,7 @@ def test_a_line_a_second(n_lines, monkeypatch, capfd):
     assert len(between) == n_lines == len(lines) - 1
     monkeypatch.setattr(progress, "EVERY", 0.0)
     solve(Subgradient(gap_every=4), tol=0, max_iter=2, verbose=1)
-    assert capfd.readouterr().out.startswith("Subgradient: pass 1, 0.0 s")
+    assert re.match(r"Subgradient: pass 1, \d+\.\d s\n", capfd.readouterr().out)
 
 
 # ---- Ctrl-C ----------------------------------------------------------------------------------
@@ -156,3 +158,77 @@ def test_ctrl_c_after_a_pass_ends_there(own_handler, name, solver):
 def press():
     """Press Ctrl-C."""
     signal.raise_signal(signal.SIGINT)
+
+
+# ---- bars: on terminals and in notebooks, with the gap, one at a time --------------------------
+
+
+BAR = BCFW(gap_every=2)
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """A terminal that keeps what is drawn."""
+    console = Console(file=StringIO(), force_terminal=True, width=120)
+    monkeypatch.setattr(rich, "_console", console)
+    return console.file
+
+
+def test_a_bar_shows_gap_and_tolerance_and_stays(screen, capfd):
+    solution = solve(BAR, tol=0.01, max_iter=1000, verbose=1)
+    shown = screen.getvalue()
+    assert "BCFW: pass 2 " in shown and f"pass {solution.n_iter} " in shown
+    assert "(to reach: 1 %)" in shown and "left" in shown
+    assert shown.rstrip().endswith("\x1b[?25h")  # the cursor is back
+    assert capfd.readouterr().out == ""
+    solve(BAR, tol=0, max_iter=5, verbose=2)
+    assert capfd.readouterr().out.count("BCFW: pass") == 3  # lines
+    solve(BAR, tol=0, max_iter=5, verbose=0)
+    assert screen.getvalue() == shown and capfd.readouterr().out == ""
+
+
+def test_what_is_not_known_is_not_told(capfd):
+    """Passes of GDMM have numbers of their own, and most have no gap."""
+    solve(GDMM(gap_every=3), tol=0, max_iter=4, verbose=2)
+    lines = capfd.readouterr().out.splitlines()
+    assert ["gap" in line for line in lines] == [False, False, True, True]
+    assert all("lagrangian" in line and "nan" not in line for line in lines)
+
+
+def test_the_bar_goes_when_a_fit_fails(screen):
+    def fails(n_iter, weights):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        solve(BAR, tol=0, max_iter=5, verbose=1, on_pass=fails)
+    assert Bar.start("next") is not None
+
+
+@pytest.mark.parametrize("why", ["rich is missing", "it shows another bar", "no screen"])
+def test_lines_where_there_is_no_bar(screen, capfd, monkeypatch, why):
+    def start(display):
+        raise LiveError("one at a time")  # older versions of rich
+
+    if why == "rich is missing":
+        monkeypatch.setitem(sys.modules, "rich", None)
+    elif why == "no screen":
+        monkeypatch.setattr(rich, "_console", Console(file=StringIO()))
+    else:
+        monkeypatch.setattr(rich.progress.Progress, "start", start)
+    solve(BAR, tol=0, max_iter=5, verbose=1)
+    assert capfd.readouterr().out.count("BCFW: pass") == 3
+    assert screen.getvalue() == ""
+
+
+def test_the_bar_measures_powers_of_ten(screen):
+    bar, seen = Bar.start("BCFW"), []
+    for fraction in (float("inf"), 0.1, 0.01, 0.2, 0.0001, 0.0):
+        bar.update(1, fraction, 0.001)
+        seen.append(bar.display.tasks[0].completed)
+    bar.close()
+    assert seen == pytest.approx([0.0, 0.0, 0.5, 0.0, 1.0, 1.0])
+    bar = Bar.start("BCFW")
+    bar.update(1, 0.01, 0.02)  # it was reached at once
+    bar.update(2, 0.0, 0.0)
+    assert bar.display.tasks[0].completed == 0.0
+    bar.close()

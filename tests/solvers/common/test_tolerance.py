@@ -45,6 +45,5 @@ def test_what_is_proved_at_the_borders():
 def test_the_share_that_is_told_is_the_one_that_is_asked_for(dual, gap, fraction, unit):
     told = relative(gap, dual + gap, unit)
     if abs(told - fraction) > 1e-9:
-        assert Tolerance(fraction, unit).holds(Certificate(None, dual + gap, dual, gap)) == (
-            told <= fraction
-        )
+        certificate = Certificate(None, dual + gap, dual, gap)
+        assert Tolerance(fraction, unit).holds(certificate) == (told <= fraction)

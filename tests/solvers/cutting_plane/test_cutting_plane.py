@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.laws import LAM, binding_box, check_optimum, check_solution, solve_toy, start_run
+from helpers.draws import BOTH, draw
+from helpers.laws import LAM, binding_box, check_optimum, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import FORMS, TOYS, chain_toy
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sskit_probes.unreliable import UnreliableProblem
 
 from sskit import SequenceTagger
 from sskit.core.regularizer import BoxRegularizer, Regularizer
@@ -38,19 +38,14 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, **options):
 # ---- the optimum -----------------------------------------------------------------------------
 
 
-@every_pair(
-    name=TOYS, form=["dense", "csr"], lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=[False, True]
-)
+@every_pair(name=TOYS, form=FORMS, lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=BOTH)
 def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
-    weights = np.random.default_rng(1).uniform(0.2, 2.0, size=6)
-    weights[2] = 0.0
-    toy = TOYS[name](71, n=6, form=form, weights=weights)
+    toy = TOYS[name](71, n=6, form=form, weights=np.array([0.5, 1.9, 0.0, 1.7, 0.8, 1.0]))
     box = binding_box(toy.pairs.d) if bounded else None
     solution = solve(toy, box, lam, damping=damping)
     assert solution.status is Status.CONVERGED
     # the tolerance of the solver is relative
     check_optimum(toy, solution, box, lam, tolerance=2e-8 * max(solution.unit, 1.0))
-    check_solution(toy, solution, lam, box)
     # every pass is an exact one, after that of P(0), and there are no others
     n_passes = solution.history["n_passes"]
     assert n_passes.tolist() == list(range(1, len(n_passes) + 1))
@@ -58,11 +53,10 @@ def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, 
     assert not hasattr(solution.fit.run, "dual")
 
 
-@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=[False, True])
+@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=BOTH)
 def test_laws_of_a_run(name, damping, bounded):
     """The estimate is the gap of the best w asked about; it and the bounds only get better."""
-    toy = TOYS[name](72, n=6)
-    box = binding_box(toy.pairs.d) if bounded else None
+    toy, box = draw(name, 72, bounded=bounded)
     _, optimum = solve_primal(toy.pairs, LAM, box)
     run = start(toy, box, damping=damping, cut_life=4)
     last = run.run_pass(), run.primal, run.bound
@@ -139,23 +133,6 @@ def test_at_rounding_level_it_goes_on_without_harm():
         solution = solve(toy, box, 0.02, tol=0, max_iter=150, damping=damping)
         assert 0.0 <= solution.gap < 1e-9 or solution.gap == pytest.approx(0.0, abs=1e-14)
         assert (np.diff(solution.history["gap"]) <= 0).all()
-
-
-# ---- the loop --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "damping"), [("chain", 0.0), ("multiclass", 0.8)])
-def test_an_oracle_that_misses_hides_no_gap(name, damping):
-    toy = TOYS[name](79, n=8)
-    tired = toy.bound_to(UnreliableProblem(toy.problem, 6 * 8))
-    solution = solve(tired, lam=0.05, tol=0, max_iter=20, damping=damping)
-    assert not solution.certified
-    history = solution.history
-    assert (history["gap"] >= -1e-12).all()
-    assert (np.diff(history["dual"]) >= 0).all()
-    np.testing.assert_allclose(history["primal"] - history["dual"], history["gap"], atol=1e-12)
-    # an estimate from below
-    assert solution.primal <= toy.pairs.primal(toy.flat(solution.w), 0.05) + 1e-10
 
 
 # ---- the program over the cuts ---------------------------------------------------------------

@@ -9,7 +9,7 @@ from helpers.kernels import KernelToy, linear_weights
 from helpers.laws import LAM, binding_box, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, chain_toy, multiclass_toy
+from helpers.toys import FORMS, TOYS, chain_toy, multiclass_toy
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import SequenceTagger, StructSVMClassifier
@@ -40,10 +40,9 @@ def sampled_cut(problem, padded, level, size, random_state):
     return linear_cut(answers, padded, weight, level, size, random_state)
 
 
-def run_of(space, cuts, n_passes, lam=0.1, **options):
-    """A run after some passes."""
-    run = start_run(CuttingPlane(cuts=cuts, **options), space, lam, n_passes=n_passes)
-    return run
+def run_of(space, n_passes, **options):
+    """A run by constant cuts, after some passes."""
+    return start_run(CuttingPlane(cuts="constant", **options), space, LAM, n_passes=n_passes)
 
 
 @pytest.fixture
@@ -159,7 +158,7 @@ def completed(space, w):
     return space.completed(w) if isinstance(space, KernelToy) else w
 
 
-@every_pair(name=SPACES, form=["dense", "csr"], cuts=KINDS)
+@every_pair(name=SPACES, form=FORMS, cuts=KINDS)
 @pytest.mark.usefixtures("exact_programs")
 def test_the_linear_kernel_is_the_linear_model(name, form, cuts):
     toy = SPACES[name](5, n=8, weights=np.arange(1.0, 9.0))
@@ -203,7 +202,8 @@ def test_nobody_else_is_looked_at():
 
 def test_patience():
     """The objective is a mean over so many samples; of the first ones the largest loss is taken."""
-    run = run_of(multiclass_toy(3, n=30), "constant", 0, 0.3, cut_size=60, patience=3)
+    solver = CuttingPlane(cuts="constant", cut_size=60, patience=3)
+    run = start_run(solver, multiclass_toy(3, n=30), 0.3)
     run.tolerance, seen = Tolerance(0.1), [run.unit] * 3
     for _ in range(10):
         goal, n_cuts = run.goal, run.program.n_cuts
@@ -220,7 +220,7 @@ def test_patience():
 @pytest.mark.parametrize("name", [*SPACES, "vectors"])
 def test_the_average_weighs_solutions_by_their_number(name):
     space = space_of(name)
-    run, points = run_of(space, "constant", 0, cut_size=6), []
+    run, points = run_of(space, 0, cut_size=6), []
     for _ in range(15):
         run.run_pass()
         average, run.program.average = run.program.average, run.program.weight
@@ -237,7 +237,7 @@ def test_the_average_weighs_solutions_by_their_number(name):
 def test_a_sample_of_everything_is_exact(name):
     """Cut, hinge, and the objective at the average are those of all training pairs."""
     space = space_of(name, weights=np.arange(1.0, 9.0))
-    run, problem = run_of(space, "constant", 6, cut_size=5), space.problem
+    run, problem = run_of(space, 6, cut_size=5), space.problem
     finding, primal, _ = run.at(np.arange(8), np.asarray(problem.block_weight))
     points = [completed(space, run.weights())]
     run.program.average = run.program.weight

@@ -80,12 +80,26 @@ def check_fit(driver, whole, half_width=None, tol=0.05):
 OWNERS = {"one": (0,) * 5, "two": (0, 1, 1, 0, 1), "each": (0, 1, 2, 3, 4)}
 
 
+SOLVERS = {
+    "plain": BCFW(steps="fw", averaging=False),
+    "away": BCFW(steps="away", averaging=False, stored_passes=10),
+    "gap": BCFW(sampling="gap", cache=True, averaging=False),
+    "batch": FrankWolfe(),
+}
+
+
 @pytest.mark.parametrize(
     ("name", "owners"), in_turn([name for name in CASES if name != "tiny weights"], OWNERS)
 )
 def test_certificates_of_all_models(name, owners):
     tasks, whole = tasks_of(name, 5)
     check_fit(make_run(tasks, OWNERS[owners]), whole, tol=0.02)
+
+
+@every_pair(name=SOLVERS, owners=OWNERS, half_width=[None, 0.2])
+def test_certificates_of_all_solvers(name, owners, half_width):
+    tasks, whole = tasks_of("sequences", 5)
+    check_fit(make_run(tasks, OWNERS[owners], SOLVERS[name], half_width), whole, half_width)
 
 
 class Watched(Worker):
@@ -102,9 +116,8 @@ class Watched(Worker):
 
 def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
     problems = [task.problem for task in tasks_of("sequences", 5)[0]] * 4
-    workers = LocalWorkers(
-        problems, [0] * 20, PLAIN, lambda: Regularizer(LAM, problems[0].n_weights), False, Watched
-    )
+    make_regularizer = partial(Regularizer, LAM, problems[0].n_weights)
+    workers = LocalWorkers(problems, [0] * 20, PLAIN, make_regularizer, False, Watched)
     driver = make_fit(workers)
     (worker,) = workers.workers
     assert worker.most == 2  # the beginning reads one at a time
@@ -112,20 +125,6 @@ def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
     driver.run.run_pass()
     assert worker.most == 8
     assert driver.run.n_calls - n_calls == sum(problem.n_blocks for problem in problems)
-
-
-SOLVERS = {
-    "plain": BCFW(steps="fw", averaging=False),
-    "away": BCFW(steps="away", averaging=False, stored_passes=10),
-    "gap": BCFW(sampling="gap", cache=True, averaging=False),
-    "batch": FrankWolfe(),
-}
-
-
-@every_pair(name=SOLVERS, owners=OWNERS, half_width=[None, 0.2])
-def test_certificates_of_all_solvers(name, owners, half_width):
-    tasks, whole = tasks_of("sequences", 5)
-    check_fit(make_run(tasks, OWNERS[owners], SOLVERS[name], half_width), whole, half_width)
 
 
 @pytest.mark.parametrize("half_width", [None, 0.2])

@@ -4,17 +4,17 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.factors import from_scratch
+from helpers.factors import edge_gains, from_scratch, node_gains
 from helpers.laws import LAM, check_solution, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import interior_point, solve_primal
-from helpers.toys import TOYS, chain_toy, multilabel_toy
+from helpers.toys import FORMS, chain_toy, multilabel_toy
 from sskit_probes.factor_probe import FactorProbe, mixes, multipliers
 
-from sskit.core.regularizer import BoxRegularizer
 from sskit.core.sampler import PermutationSampler
 from sskit.solvers import GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
+from sskit.solvers.dual_decomposition import gdmm
 from sskit.solvers.dual_decomposition.sweeps import disagreement_scale
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -38,7 +38,7 @@ def run_passes(run, n):
     return run
 
 
-@every_pair(method=METHODS, weights=WEIGHTS, form=["dense", "csr"])
+@every_pair(method=METHODS, weights=WEIGHTS, form=FORMS)
 def test_state_is_what_its_definition_says(method, weights, form):
     toy = chain_toy(2, form=form, weights=weights)
     run, several = start_run(GDMM(method=method, rho=0.7), toy), set()
@@ -141,16 +141,21 @@ def test_rho_is_relative_to_what_suits_the_data(weights):
 SETS = [(1.0, 0, 3), (0.1, 0, 3), (0.1, 3, 3), (0.02, 3, 3), (1.0, 4, 1), (1.0, 4, 3)]
 
 
-@pytest.mark.parametrize("case", [*product(METHODS, [None, ALLOWED]), *SETS])
-def test_optimum_and_lower_bounds_from_the_first_pass_on(case):
-    """Of chains, and of sets of labels, by lam, seed and number of labels."""
+LIMITS = {"ordered": {"MANY": 1}, "parts": {"PART": 2, "PRODUCTS": 1}}
+
+
+@pytest.mark.parametrize("case", [*product(METHODS, ["all", "some", *LIMITS]), *SETS])
+def test_optimum_and_lower_bounds_from_the_first_pass_on(case, monkeypatch):
+    """Of chains, also by other searches, and of sets by lam, seed and number of labels."""
     lam, options = LAM, {}
     if case in SETS:
         lam, seed, n_states = case
         inference = "auto" if n_states == 1 else "lp"
         toy = multilabel_toy(seed, n_states=n_states, inference=inference)
     else:
-        options["method"], toy = case[0], chain_toy(4, allowed=case[1])
+        options["method"], toy = case[0], chain_toy(4, allowed=ALLOWED if "some" in case else None)
+        for name, value in LIMITS.get(case[1], {}).items():
+            monkeypatch.setattr(gdmm, name, value)
     _, optimum = solve_primal(toy.pairs, lam)
     run, evaluator = start_run(GDMM(**options), toy, lam), make_pool(toy.problem, 1)
     for _ in range(12):
@@ -226,19 +231,6 @@ def test_isolated_nodes_are_multiclass_machines_and_one_label_is_none(solver):
     assert solution.status is Status.CONVERGED
     assert (solution.primal, solution.unit) == (0.0, 0.0)
     assert not solution.w.any()
-
-
-@pytest.mark.parametrize(("solver", "name"), [(GDMM(), "gdmm"), (SoftBCFW(), "soft_bcfw")])
-def test_refusals(solver, name):
-    for kind in ("multiclass", "graph"):
-        with pytest.raises(ValueError, match=f"'{name}' needs .* and edges.*Structure has not"):
-            solve_toy(solver, TOYS[kind](14))
-    toy, told = chain_toy(15), type(solver).__name__
-    regularizer = BoxRegularizer(LAM, np.zeros(toy.pairs.d), np.ones(toy.pairs.d))
-    with pytest.raises(ValueError, match=f"{told} cannot solve problems with bounds"):
-        solver.solve(toy.problem, regularizer)
-    with pytest.raises(ValueError, match=f"^{told} keeps no dual point and cannot start"):
-        solve_toy(solver, toy, start=object())
 
 
 # ---- soft constraints --------------------------------------------------------------------------
@@ -330,26 +322,13 @@ def test_gap_is_that_of_its_definition(steps):
     run = run_passes(start_run(SoftBCFW(rho=0.7, steps=steps), toy), 1)
     assert run.sweep.gap > 0.0
     run_passes(run, 3000 if steps == "away" else 300)
-    probe, n_states, w = FactorProbe(toy.problem.decomposition()), toy.n_states, run.weights()
-    (nodes, edges), total = mixes(run.sweep), 0.0
+    probe, total = FactorProbe(toy.problem.decomposition()), 0.0
+    nodes, edges = mixes(run.sweep)
     for i, c in enumerate(toy.pairs.c):
-        gains = {}
-        for j in probe.nodes(i):
-            truth, cost = probe.truth(j)
-            gains[j] = probe.node_scores(i, j, w) + cost * (np.arange(n_states) != truth)
-        for e, *ends in probe.edges(i):
-            q = np.zeros(n_states**2)
-            q[edges[e][0]] = edges[e][1]
-            table = probe.edge_table(i, e, w)
-            for side in range(2):
-                residual = q.reshape(n_states, -1).sum(axis=1 - side)
-                residual[nodes[ends[side]][0]] -= nodes[ends[side]][1]
-                message = run.sweep.rho * c / LAM * residual
-                gains[ends[side]] = gains[ends[side]] + message
-                table = table - (message[:, None] if side == 0 else message)
-            total += c * (table.max() - q @ table.ravel())
-        for j, (states, weights) in zip(gains, (nodes[j] for j in gains), strict=True):
-            total += c * (gains[j].max() - weights @ gains[j][states])
+        found = [(node_gains(probe, run, i, j), nodes[j]) for j in probe.nodes(i)]
+        found += [(edge_gains(probe, run, i, edge), edges[edge[0]]) for edge in probe.edges(i)]
+        for gains, (states, fractions) in found:
+            total += c * (gains.max() - fractions @ gains.ravel()[states])
     assert total >= -1e-12
     # the gaps at the visits are before the steps, the sum after them
     assert run.sweep.gap == pytest.approx(total, rel=0.5, abs=1e-10)

@@ -193,9 +193,8 @@ def test_step_of_a_pair_is_the_best():
     """No point of a fine grid is better, nor is the point infeasible."""
     rng = np.random.default_rng(1)
     steps = np.linspace(0.0, 1.0, 21)
-    grid = np.array(
-        [(z, z + s, z + t) for z in steps for s in steps for t in steps if z + s + t <= 1 + 1e-12]
-    )
+    corners = [point for point in itertools.product(steps, repeat=3) if sum(point) <= 1 + 1e-12]
+    grid = np.array([(z, z + s, z + t) for z, s, t in corners])
     for _ in range(300):
         start, gain = rng.choice([0.0, rng.random(), 1.0]), rng.normal() * rng.choice([0.1, 3.0])
         tie, (a, b) = rng.choice([0.1, 2.0, 50.0]), rng.normal(0.5, 0.7, size=2)

@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
+from helpers.draws import BOTH
 from helpers.objectives import log_losses, log_optimum
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
@@ -35,12 +36,8 @@ SOLVERS = {
     "fw": FrankWolfe(),
     "projection": BCFW(steps="projection"),
 }
-BOXES = {
-    "free": None,
-    "around zero": (-0.4, 0.3),
-    "positive": (0.0, np.inf),
-    "off zero": (0.05, 0.6),
-}
+BOXES = {"free": None, "around zero": (-0.4, 0.3), "positive": (0.0, np.inf)}
+BOXES["off zero"] = 0.05, 0.6
 
 
 def toy_of(name, weighted=False, seed=71, **options):
@@ -57,10 +54,22 @@ def box_of(toy, kind):
     return lower, upper
 
 
-def tracer(toy, solver="pairwise", box=None, kappa=0.9, eps=EPS, **options):
-    solver = SOLVERS[solver].resolved(toy.problem, box is not None)
-    run = begin(solver, toy.problem, toy.regularizer(1.0, box), random_state=0)
+def tracer(toy, solver="pairwise", box=None, prior=None, kappa=0.9, eps=EPS, **options):
+    solver, regularizer = SOLVERS[solver], toy.regularizer(1.0, box)
+    if prior is not None:
+        regularizer.set_prior(toy.unflat(prior))
+    solver = solver.resolved(toy.problem, box is not None)
+    run = begin(solver, toy.problem, regularizer, random_state=0)
     return PathTracer(run, eps=eps, kappa=kappa, **{"max_iter": 20_000, **options})
+
+
+def check_pieces(path, lam_min):
+    """Follow a path; its pieces join from the first lam to the least. Return them."""
+    pieces = list(path)
+    assert path.status is Status.CONVERGED
+    assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
+    assert pieces[-1].lam_end <= lam_min < pieces[-1].lam
+    return pieces
 
 
 def bounds_at(toy, piece, lam, box, conjugate=None):
@@ -83,89 +92,59 @@ def shrunk_only(regularizer, loss, excess, eps):
     return (0.0 if growth <= excess else 1.0 - excess * (1.0 - 1e-9) / growth), False
 
 
-CASES = [
-    (name, kind, ["pairwise", "plain", "cache", "fw"][number % 4])
-    for number, (name, kind) in enumerate(in_turn(TOYS, BOXES, 2))
-]
+def check_path(toy, solver, kind, prior, exact=True):
+    """Follow a path of w - prior, against quadratic programs; return it and its pieces.
 
-
-@pytest.mark.parametrize(
-    ("name", "kind", "solver"), [*CASES, ("multiclass", "off zero", "projection")]
-)
-def test_every_lam_is_served(name, kind, solver):
-    toy = toy_of(name, weighted=kind in ("free", "positive"))
-    box = box_of(toy, kind)
-    path = tracer(toy, solver, box, lam_min=2e-3)
-    origin, pieces = toy.flat(path.origin), list(path)
-    assert path.status is Status.CONVERGED
+    Where the oracle misses something, gaps are those of upper bounds of the objective.
+    """
+    box, pairs = box_of(toy, kind), copy(toy.pairs)
+    pairs.loss = [loss - psi @ prior for psi, loss in zip(pairs.psi, pairs.loss, strict=True)]
+    around = None if box is None else tuple(bound - prior for bound in box)
+    path = tracer(toy, solver, box, prior, lam_min=2e-3)
+    origin, pieces, unit = toy.flat(path.origin), check_pieces(path, 2e-3), path.fit.unit
+    np.testing.assert_allclose(origin, prior if box is None else np.clip(prior, *box))
+    most = largest_fraction(EPS, pieces, path.origin_gap, unit)
+    assert most == EPS or not exact
     for field in ("n_iter", "n_oracle_calls", "time"):
         assert (np.diff([getattr(piece, field) for piece in pieces]) >= 0).all()
-    assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
-    assert pieces[-1].lam_end <= 2e-3 < pieces[-1].lam
     rng = np.random.default_rng(0)
-    for piece in pieces:
+    for piece in pieces if exact else ():
         assert piece.gap <= 0.9 * allowed(path, piece, piece.lam) + 1e-12
-    for piece in pieces[:: len(pieces) // 8 + 1]:
-        lowest = max(piece.lam_end, 1e-3 * piece.lam, 1e-4)
-        inside = np.exp(rng.uniform(np.log(lowest), np.log(piece.lam), size=1))
-        w = toy.flat(piece.w)
-        assert toy.pairs.primal(w, 0.0) == pytest.approx(piece.hinge, abs=1e-10)
-        for lam in (piece.lam, *inside, lowest):
-            _, optimum = solve_primal(toy.pairs, lam, box)
-            primal, dual = bounds_at(toy, piece, lam, box)
-            assert primal == pytest.approx(toy.pairs.primal(w, lam), abs=1e-10)
-            assert dual <= optimum + 1e-7
-            assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
-        primal, dual = bounds_at(toy, piece, piece.lam, box)
-        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
-        if piece.lam_end > 0.0:  # as far as the better bound allows
-            primal, dual = bounds_at(toy, piece, piece.lam_end, box)
-            assert primal - dual >= allowed(path, piece, piece.lam_end) * (1 - 1e-6)
-    for lam in pieces[0].lam * np.array([1.5, 30.0]):
-        w = origin + pieces[0].lam / lam * (toy.flat(pieces[0].w) - origin)
-        dual = bounds_at(toy, pieces[0], lam, box)[1]
-        assert box is None or ((w >= box[0]) & (w <= box[1])).all()
-        _, optimum = solve_primal(toy.pairs, lam, box)
-        assert dual <= optimum + 1e-7
-        primal = toy.pairs.primal(w, lam)
-        assert primal - dual <= pieces[0].gap * pieces[0].lam / lam + 1e-7
-        assert primal - dual <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
-
-
-@every_pair(name=TOYS, kind=BOXES, solver=["pairwise", "plain", "cache", "fw"])
-def test_with_a_prior_a_path_is_that_of_the_weights_minus_the_prior(name, kind, solver):
-    toy, box = toy_of(name, weighted=True), box_of(toy_of(name), kind)
-    prior = np.random.default_rng(9).normal(scale=0.3, size=toy.pairs.d)
-    regularizer = toy.regularizer(1.0, box)
-    regularizer.set_prior(toy.unflat(prior))
-    solver = SOLVERS[solver].resolved(toy.problem, box is not None)
-    run = begin(solver, toy.problem, regularizer, random_state=0)
-    path = PathTracer(run, eps=EPS, kappa=0.9, lam_min=2e-3, max_iter=20_000)
-    origin, pieces = toy.flat(path.origin), list(path)
-    assert path.status is Status.CONVERGED
-    shifted, around = copy(toy.pairs), None
-    shifted.loss = [
-        loss - psi @ prior for psi, loss in zip(toy.pairs.psi, toy.pairs.loss, strict=True)
-    ]
-    if box is not None:
-        around = tuple(bound - prior for bound in box)
-    np.testing.assert_allclose(origin, prior if box is None else np.clip(prior, *box))
     for piece in pieces[:: len(pieces) // 6 + 1]:
-        w = toy.flat(piece.w)
         lowest = max(piece.lam_end, 1e-3 * piece.lam, 1e-4)
-        for lam in (piece.lam, np.sqrt(piece.lam * lowest), lowest):
-            _, optimum = solve_primal(shifted, lam, around)
+        inside = np.exp(rng.uniform(np.log(lowest), np.log(piece.lam)))
+        for lam in (piece.lam, inside, lowest):
+            _, optimum = solve_primal(pairs, lam, around)
             primal, dual = bounds_at(toy, piece, lam, around)
-            assert primal == pytest.approx(shifted.primal(w - prior, lam), abs=1e-10)
+            value, known = pairs.primal(toy.flat(piece.w) - prior, lam), piece.known_primal(lam)
+            assert primal - piece.inexactness - 1e-10 <= value <= primal + 1e-10
             assert dual <= optimum + 1e-7
-            assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
-    for lam in pieces[0].lam * np.array([1.0, 1.5, 30.0]):
-        w = origin + pieces[0].lam / lam * (toy.flat(pieces[0].w) - origin)
+            assert primal - dual <= most * (primal + 1e-3 * unit) * (1 + 1e-9) + 1e-12
+            assert known - dual <= EPS * (known + 1e-3 * unit) * (1 + 1e-9) + 1e-12
+        primal, dual = bounds_at(toy, piece, piece.lam, around)
+        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
+        if exact and piece.lam_end > 0.0:  # as far as the better bound allows
+            primal, dual = bounds_at(toy, piece, piece.lam_end, around)
+            assert primal - dual >= allowed(path, piece, piece.lam_end) * (1 - 1e-6)
+    first = pieces[0]
+    for fraction in (0.9, 0.5, 1 / 30, 1e-3):
+        lam, w = first.lam / fraction, origin + fraction * (toy.flat(first.w) - origin)
         assert box is None or ((w >= box[0] - 1e-12) & (w <= box[1] + 1e-12)).all()
-        primal = shifted.primal(w - prior, lam)
-        _, optimum = solve_primal(shifted, lam, around)
-        assert primal - optimum <= pieces[0].gap * pieces[0].lam / lam + 1e-7
-        assert primal - optimum <= EPS * (primal + 1e-3 * path.fit.unit) + 1e-7
+        dual = bounds_at(toy, first, lam, around)[1]
+        assert dual <= solve_primal(pairs, lam, around)[1] + 1e-7
+        gap = fraction * first.gap + (1 - fraction) * path.origin_gap
+        assert pairs.primal(w - prior, lam) - dual <= gap + 1e-10
+        assert gap <= most * (dual + gap + 1e-3 * unit) * (1 + 1e-9)
+    return path, pieces
+
+
+@every_pair(name=TOYS, kind=BOXES, solver=["pairwise", "plain", "cache", "fw"], with_prior=BOTH)
+def test_every_lam_is_served(name, kind, solver, with_prior):
+    if (name, solver) == ("multiclass", "pairwise"):
+        solver = "projection"  # which only blocks of one state have
+    toy = toy_of(name, weighted=with_prior or kind in ("free", "positive"))
+    prior = with_prior * np.random.default_rng(9).normal(scale=0.3, size=toy.pairs.d)
+    check_path(toy, solver, kind, prior)
 
 
 def test_start_is_algorithm_6():
@@ -173,10 +152,7 @@ def test_start_is_algorithm_6():
     path = tracer(toy, kappa=0.5)
     first = next(iter(path))
     pairs = toy.pairs
-    psi = sum(
-        c * psi[np.argmax(loss)]
-        for c, psi, loss in zip(pairs.c, pairs.psi, pairs.loss, strict=True)
-    )
+    psi = pairs.c @ [psi[loss.argmax()] for psi, loss in zip(pairs.psi, pairs.loss, strict=True)]
     theta = [max(-(plane @ psi)) for plane in pairs.psi]
     # the gap is at most bound / lam, the dual objective there P(0) - <psi, psi> / (2 lam)
     bound = psi @ psi + pairs.c @ theta
@@ -245,25 +221,34 @@ def test_long_steps_prove_as_much(kind, monkeypatch):
             assert reach(wide, np.inf, excess, eps) == (pytest.approx(rho, rel=1e-6), True)
 
 
-def test_a_path_ends_when_one_model_serves_all_smaller_lam():
-    toy = TOYS["multiclass"](5, n=4, n_states=2, p=6)  # separable
-    path = tracer(toy)
+def likelihood_tracer(toy, **options):
+    problem = likelihood_of(toy.problem)
+    run = begin(LBFGS().resolved(problem), problem, toy.regularizer(1.0, None))
+    return LikelihoodTracer(run, **{"eps": EPS, "kappa": 0.9, "max_iter": 3000} | options)
+
+
+@pytest.mark.parametrize("trace", [tracer, likelihood_tracer])
+def test_ends_of_paths(trace):
+    toy = TOYS["multiclass"](5, n=4, n_states=2, p=6)  # separable: one model serves all smaller lam
+    path = trace(toy)
     *others, last = path
-    assert last.lam_end == 0.0
-    assert last.hinge <= allowed(path, last, 0.0)
-    primal, dual = bounds_at(toy, last, 1e-9 * last.lam, None)
-    assert primal - dual == pytest.approx(last.hinge, rel=1e-6)
-    assert all(piece.hinge > allowed(path, piece, 0.0) for piece in others)
-
-
-def test_max_breakpoints_and_lam_min_cut_the_path():
+    assert last.lam_end == 0.0 and last.hinge <= allowed(path, last, 0.0)
+    if trace is tracer:
+        primal, dual = bounds_at(toy, last, 1e-9 * last.lam, None)
+        assert primal - dual == pytest.approx(last.hinge, rel=1e-6)
+        assert all(piece.hinge > allowed(path, piece, 0.0) for piece in others)
+    # all features are zero: w = 0 is the optimum for all lam
+    (piece,) = trace(bind_rows(np.zeros((3, 2)), [0, 1, 2], 3, intercept=False))
+    assert (piece.lam_end, piece.gap) == (0.0, 0.0) and not piece.w.any()
     for n in (1, 4):
-        pieces = list(tracer(toy_of("chain"), max_breakpoints=n))
-        assert len(pieces) == n
-        assert 0 < pieces[-1].lam_end < pieces[-1].lam
-    whole = list(tracer(toy_of("chain"), lam_min=1e-3))
-    part = list(tracer(toy_of("chain"), lam_min=1.01 * whole[3].lam))
+        pieces = list(trace(toy_of("chain"), max_breakpoints=n))
+        assert len(pieces) == n and 0 < pieces[-1].lam_end < pieces[-1].lam
+    whole = list(trace(toy_of("chain"), lam_min=1e-3))
+    part = list(trace(toy_of("chain"), lam_min=1.01 * whole[3].lam))
     assert [piece.lam for piece in part] == [piece.lam for piece in whole[:3]]
+    # a solver that gets no further
+    path = trace(toy_of("chain"), eps=1e-6, max_iter=2)
+    assert len(list(path)) >= 1 and path.status is Status.MAX_ITER
 
 
 def test_a_solver_that_gets_no_further_ends_the_path():
@@ -277,11 +262,7 @@ def test_a_solver_that_gets_no_further_ends_the_path():
     assert primal - optimum <= 1e-3 * primal + 1e-7
 
 
-def test_nothing_to_learn_and_inexact_oracles():
-    # all features are zero: w = 0 is the optimum for all lam
-    (piece,) = tracer(bind_rows(np.zeros((3, 2)), [0, 1, 2], 3, intercept=False))
-    assert (piece.lam_end, piece.gap) == (0.0, 0.0)
-    assert not piece.w.any()
+def test_an_inexact_oracle_without_bounds_has_a_path():
     problem = bind(Numbers(), [None] * 3, [1, 2, 3], exact=False)
     solver = BCFW(averaging=False).resolved(problem)
     run = begin(solver, problem, Regularizer(1.0, 2), random_state=0)
@@ -296,35 +277,9 @@ def test_nothing_to_learn_and_inexact_oracles():
 def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
     exact = toy_of(name, weighted=True)
     toy = exact.bound_to(BoundingProblem(exact.problem, extra=extra, fraction=0.3))
-    box = box_of(toy, kind)
-    path = tracer(toy, box=box, lam_min=2e-3)
-    origin, pieces = toy.flat(path.origin), list(path)
-    assert path.status is Status.CONVERGED
-    unit = path.fit.unit
-    most = largest_fraction(EPS, pieces, path.origin_gap, unit)
-    assert most > EPS or not extra
-    for piece in pieces:
-        w = toy.flat(piece.w)
-        hinge = toy.pairs.primal(w, 0.0)
-        assert piece.hinge - piece.inexactness - 1e-10 <= hinge <= piece.hinge + 1e-10
-        for lam in (piece.lam, max(piece.lam_end, 1e-4)):
-            _, optimum = solve_primal(toy.pairs, lam, box)
-            primal, dual = bounds_at(toy, piece, lam, box)
-            assert dual <= optimum + 1e-7 <= toy.pairs.primal(w, lam) + 2e-7
-            assert primal - dual <= most * (primal + 1e-3 * unit) + 1e-12
-            known = piece.known_primal(lam)
-            assert known - dual <= EPS * (known + 1e-3 * unit) * (1 + 1e-9) + 1e-12
-        primal, dual = bounds_at(toy, piece, piece.lam, box)
-        assert piece.gap == pytest.approx(primal - dual, abs=1e-12)
-    first = pieces[0]
+    path, pieces = check_path(toy, "pairwise", kind, np.zeros(toy.pairs.d), exact=False)
+    assert largest_fraction(EPS, pieces, path.origin_gap, path.fit.unit) > EPS or not extra
     assert path.origin_gap == pytest.approx(extra * toy.pairs.c[np.arange(6) % 3 > 0].sum())
-    for fraction in (0.9, 0.5, 1e-3):
-        lam = first.lam / fraction
-        w = origin + fraction * (toy.flat(first.w) - origin)
-        dual = bounds_at(toy, first, lam, box)[1]
-        gap = fraction * first.gap + (1 - fraction) * path.origin_gap
-        assert toy.pairs.primal(w, lam) - dual <= gap + 1e-10
-        assert gap <= most * (dual + gap + 1e-3 * unit)
     if (name, kind) == ("chain", "free"):  # a path without excess is that of an exact oracle
         toy = exact.bound_to(BoundingProblem(exact.problem, fraction=1.0))
         ours, theirs = (list(tracer(t, lam_min=5e-3)) for t in (toy, exact))
@@ -343,21 +298,13 @@ def half_of(square):
     return lambda factor: 0.5 * factor**2 * square
 
 
-def likelihood_tracer(toy, **options):
-    problem = likelihood_of(toy.problem)
-    run = begin(LBFGS().resolved(problem), problem, toy.regularizer(1.0, None))
-    return LikelihoodTracer(run, **{"eps": EPS, "kappa": 0.9, "max_iter": 3000} | options)
-
-
 @pytest.mark.parametrize("name", ["chain", "multiclass"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_lam_of_a_likelihood_is_served(name, weighted):
     toy = toy_of(name, weighted=weighted)
     path = likelihood_tracer(toy, lam_min=2e-3)
-    pieces = list(path)
-    assert path.status is Status.CONVERGED and not pieces[0].w.any()
-    assert [p.lam_end for p in pieces[:-1]] == [p.lam for p in pieces[1:]]
-    assert pieces[-1].lam_end <= 2e-3 < pieces[-1].lam and path.origin_gap == 0.0
+    pieces = check_pieces(path, 2e-3)
+    assert not pieces[0].w.any() and path.origin_gap == 0.0
     for piece in pieces[:: len(pieces) // 6 + 1]:
         w, conjugate = toy.flat(piece.w), half_of(piece.dual_sqnorm)
         losses, slope = log_losses(toy.pairs, w)
@@ -377,15 +324,3 @@ def test_every_lam_of_a_likelihood_is_served(name, weighted):
         toy, pieces[0], 5 * pieces[0].lam, None, half_of(pieces[0].dual_sqnorm)
     )
     assert primal - dual == pytest.approx(pieces[0].gap / 5, rel=1e-9)
-
-
-def test_ends_of_paths_of_likelihoods():
-    separable = TOYS["multiclass"](5, n=4, n_states=2, p=6)
-    *_, last = likelihood_tracer(separable)
-    assert last.lam_end == 0.0 and last.hinge < 1e-3
-    rows = bind_rows(np.zeros((3, 2)), [0, 1, 2], 3, intercept=False)
-    (piece,) = likelihood_tracer(rows)
-    assert (piece.lam_end, piece.gap) == (0.0, 0.0) and not piece.w.any()
-    assert len(list(likelihood_tracer(toy_of("chain"), max_breakpoints=3))) == 3
-    path = likelihood_tracer(toy_of("chain"), eps=1e-6, max_iter=2)
-    assert len(list(path)) >= 1 and path.status is Status.MAX_ITER

@@ -4,14 +4,15 @@ import signal
 
 import numpy as np
 import pytest
+from helpers.draws import BOTH
 from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 from scipy.optimize import minimize
 
-from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.regularizer import Regularizer
 from sskit.models.likelihood.log_loss import likelihood_of
-from sskit.solvers import BCFW, LBFGS
+from sskit.solvers import LBFGS
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.quasi_newton import lbfgs
@@ -27,7 +28,7 @@ def make(name="chain", seed=3, n=8, **options):
     return toy, likelihood_of(toy.problem)
 
 
-@every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=[False, True], with_prior=[False, True])
+@every_pair(name=TOYS, n_jobs=[1, 2], memory=[1, 6], single=BOTH, with_prior=BOTH)
 def test_the_optimum_is_bracketed(name, n_jobs, memory, single, with_prior, monkeypatch):
     monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
     toy, problem = make(name)
@@ -148,16 +149,6 @@ def test_ends_that_are_asked_for(own_handler):
     assert pressed.status is Status.INTERRUPTED and pressed.certified
     assert pressed.primal == pytest.approx(log_primal(toy, toy.flat(pressed.w), 1e-4)[0])
     assert pressed.n_iter == 5
-
-
-def test_what_it_does_not_take_is_named():
-    toy, problem = make()
-    box = BoxRegularizer(LAM, -np.ones(problem.n_weights), np.ones(problem.n_weights))
-    with pytest.raises(ValueError, match="LBFGS cannot solve problems with bounds"):
-        LBFGS().solve(problem, box)
-    with pytest.raises(ValueError, match="LBFGS needs a likelihood, which ChainStructure does not"):
-        LBFGS().solve(toy.problem, Regularizer(LAM, problem.n_weights))
-    assert LBFGS.takes_likelihood and not BCFW.takes_likelihood
 
 
 def test_steps_that_are_too_long_are_halved_at_least():

@@ -116,9 +116,8 @@ def test_many_steps_solve_the_block(seed, kind):
     gained = block.value(weights) - block.value(block.alpha)
     assert increase == pytest.approx(gained, abs=1e-6 * (1.0 + abs(gained)))
     gradient = block.c * block.score
-    gradient = gradient - block.c**2 / block.lam * (
-        block.psi @ ((weights - block.alpha) @ block.psi)
-    )
+    moved = block.psi @ ((weights - block.alpha) @ block.psi)
+    gradient = gradient - block.c**2 / block.lam * moved
     gap = gradient.max() - weights @ gradient
     start = block.c * (block.score.max() - block.alpha @ block.score)
     assert gap <= (0.1 if kind == "fw" else 1e-6) * start + 1e-9

@@ -3,27 +3,24 @@
 import numpy as np
 import pytest
 from helpers import paper
+from helpers.draws import BOTH, ORDERS, draw
 from helpers.laws import solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.toys import TOYS, chain_toy
+from helpers.toys import FORMS, TOYS, chain_toy
 
 from sskit.solvers import Subgradient
 
 LAM = 0.1
 
 
-@every_pair(
-    name=TOYS, sampling=["permutation", "uniform"], weights=[None, "random"], form=["dense", "csr"]
-)
-def test_iterates_and_their_average(name, sampling, weights, form):
+@every_pair(name=TOYS, sampling=ORDERS, weighted=BOTH, form=FORMS)
+def test_iterates_and_their_average(name, sampling, weighted, form):
     n, n_passes, rng = 6, 8, np.random.RandomState(0)
-    if weights is not None:
-        weights = np.random.default_rng(1).uniform(0.2, 2.0, size=n)
-    toy = TOYS[name](31, n=n, form=form, weights=weights)
+    toy, _ = draw(name, 31, weighted=weighted, form=form)
     run = start_run(Subgradient(sampling=sampling), toy, LAM)
-    draw = rng.permutation if sampling == "permutation" else lambda n: rng.randint(n, size=n)
-    order = np.concatenate([draw(n) for _ in range(n_passes)])
+    shuffle = rng.permutation if sampling == "permutation" else lambda n: rng.randint(n, size=n)
+    order = np.concatenate([shuffle(n) for _ in range(n_passes)])
     iterates = list(paper.subgradient(toy.pairs, LAM, order))
     for k in range(n, n * n_passes + 1, n):
         assert run.run_pass() == np.inf
@@ -37,9 +34,8 @@ def test_the_lower_bound_is_that_of_whole_passes():
     toy = chain_toy(33)
     _, optimum = solve_primal(toy.pairs, LAM)
     for sampling in ("permutation", "uniform"):
-        solution = solve_toy(
-            Subgradient(sampling=sampling, gap_every=3), toy, LAM, tol=0, max_iter=60
-        )
+        solver = Subgradient(sampling=sampling, gap_every=3)
+        solution = solve_toy(solver, toy, LAM, tol=0, max_iter=60)
         if sampling == "permutation":
             assert (np.diff(solution.history["dual"]) >= 0).all()
             assert 0.5 * optimum < solution.dual <= optimum + 1e-9
@@ -54,17 +50,6 @@ def test_what_is_returned(averaging):
     toy, solver = chain_toy(34), Subgradient(averaging=averaging)
     state = start_run(solver, toy, LAM, n_passes=5).state
     solution = solve_toy(solver, toy, LAM, tol=0, max_iter=5)
-    last, average = (
-        toy.pairs.primal(toy.flat(w[: toy.pairs.d]), LAM) for w in (state.last(), state.average())
-    )
+    ends = (toy.flat(w[: toy.pairs.d]) for w in (state.last(), state.average()))
+    last, average = (toy.pairs.primal(w, LAM) for w in ends)
     assert solution.primal == pytest.approx(min(last, average) if averaging else last, abs=1e-12)
-
-
-def test_bounds_and_priors_are_refused():
-    toy = chain_toy(35)
-    box = np.zeros(toy.pairs.d), np.ones(toy.pairs.d)
-    bounded, prior = toy.regularizer(LAM, box), toy.regularizer(LAM)
-    prior.set_prior(np.ones(toy.pairs.d))
-    for regularizer, what in ((bounded, "bounds"), (prior, "a prior")):
-        with pytest.raises(ValueError, match=f"cannot solve problems with {what}"):
-            Subgradient().solve(toy.problem, regularizer)

@@ -1,12 +1,14 @@
-"""Requests: sums over labellings, scores and draws of chains and trees, against enumeration."""
-
-import itertools
+"""Requests: sums over labellings, scores and draws against enumeration; no blocks, no answers."""
 
 import numpy as np
 import pytest
+from helpers.potentials import every_labelling
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
+from sskit import SegmentTagger, SequenceTagger
+from sskit.inputs.ragged_array import RaggedArray
+from sskit.models.chain.model import make_request
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
@@ -33,16 +35,6 @@ def trees():
     return Decoder(Given(feature_map, structure, with_spare(TABLE.ravel()), **given)), ends
 
 
-def enumerate_block(i, edges, tables):
-    """All labellings of a block and their scores."""
-    nodes = NODES[OFFSETS[i] : OFFSETS[i + 1]]
-    labels = np.array(list(itertools.product(range(K), repeat=len(nodes))))
-    scores = nodes[np.arange(len(nodes)), labels].sum(axis=1)
-    for (a, b), table in zip(edges, tables, strict=True):
-        scores += table[labels[:, a], labels[:, b]]
-    return labels, scores
-
-
 @pytest.mark.parametrize("kind", ["chains", "edges", "trees"])
 def test_sums_over_labellings(kind):
     """The marginals, scores and draws of chains are those of test_models too, but for pairs."""
@@ -66,7 +58,8 @@ def test_sums_over_labellings(kind):
     log_sums, marginals, pairs, expected = decoder.marginals(weight=WEIGHT)
     counts, beyond, best, at_best = np.zeros((K, K)), 0.0, [], []
     for i, part in enumerate([slice(0, 3), slice(3, 3), slice(3, 5)]):
-        labels, scores = enumerate_block(i, ends[part], tables[part])
+        nodes = NODES[OFFSETS[i] : OFFSETS[i + 1]]
+        labels, scores = every_labelling(nodes, tables[part], ends[part])
         p = np.exp(scores - logsumexp(scores))
         np.testing.assert_allclose(log_sums[i], logsumexp(scores))
         wanted = [np.bincount(row, p, minlength=K) for row in labels.T]
@@ -86,3 +79,63 @@ def test_sums_over_labellings(kind):
     drawn = decoder.sample(np.random.default_rng(1).uniform(size=(20_000, 8)))
     fraction = (drawn[:, :, np.newaxis] == np.arange(K)).mean(axis=0)
     np.testing.assert_allclose(fraction, marginals, atol=0.02)
+
+
+# ---- without blocks --------------------------------------------------------------------------
+
+
+P = 4
+X = [RNG.normal(size=(n, P)) for n in (3, 2, 4)]
+Y = [["a", "b", "c"], ["b", "a"], ["c", "c", "a", "b"]]
+FAST = {"max_iter": 3, "random_state": 0}
+
+
+def test_chains_without_blocks():
+    for further, rows in [
+        ({}, np.empty((0, P))),
+        ({}, csr_array((0, P))),
+        ({"beam_size": 2}, np.empty((0, P))),
+        ({"triples": np.zeros((K, K, K))}, np.empty((0, P))),
+        ({"edges": np.empty((0, 2)), "edge_coef": np.zeros((2, K, K))}, np.empty((0, P))),
+        ({"possible": np.ones((0, K), dtype=bool)}, np.empty((0, P))),
+    ]:
+        check_chains(further, rows)
+
+
+def check_chains(further, rows):
+    stacked = RaggedArray(rows, np.zeros(1, dtype=np.int64))
+    shapes = {"coef": (K, P), "transitions": (K, K), "start": K, "end": K}
+    weights = {name: np.zeros(shape) for name, shape in shapes.items()}
+    weights |= {name: further.pop(name) for name in ("triples", "edge_coef") if name in further}
+    request = make_request(stacked, weights, **further)
+    assert request.n_blocks == 0 and request.is_modest()
+    decoder = Decoder(request, 2)
+    assert decoder.best().shape == decoder.scores([]).shape == decoder.excesses().shape == (0,)
+    assert [found.shape for found in decoder.top_k(2)] == [(0,), (0,)]
+    assert decoder.max_marginals().shape == decoder.node_scores().shape == (0, K)
+    assert decoder.sample(np.zeros((2, 0))).shape == (2, 0)
+    log_sums, marginals, pairs, _ = decoder.marginals(weight=np.empty(0))
+    assert log_sums.shape == (0,) and marginals.shape == (0, K)
+    assert not pairs.any()
+
+
+@pytest.mark.parametrize(
+    "tagger",
+    [
+        SequenceTagger(**FAST),
+        SequenceTagger(**FAST, order=2),
+        SequenceTagger(**FAST, kernel="rbf"),
+        SequenceTagger(**FAST, allowed_transitions=~np.eye(3, dtype=bool), on_violation="repair"),
+        SegmentTagger(**FAST),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_taggers_without_tokens(tagger):
+    y = Y if isinstance(tagger, SequenceTagger) else [[(0, len(x), "a")] for x in X]
+    tagger.fit(X, y)
+    n_states = tagger.decision_function(X)[0].shape[1]
+    for n in (1, 2):
+        empty = [np.empty((0, P))] * n
+        assert [len(labels) for labels in tagger.predict(empty)] == [0] * n
+        assert [len(some) for some in tagger.predict_topk(empty, 2)] == [1] * n
+        assert [x.shape for x in tagger.decision_function(empty)] == [(0, n_states)] * n

@@ -182,11 +182,8 @@ def test_code_for_other_compilers_is_checked(tmp_path, capsys):
 
 def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
     found = run_setup(monkeypatch, ROOT)
-    render, text, address = (
-        found["render_readme"],
-        (ROOT / "README.md").read_text(),
-        "https://a.b/c/",
-    )
+    render, address = found["render_readme"], "https://a.b/c/"
+    text = (ROOT / "README.md").read_text()
     links = [link[1] for link in found["LINK"].findall(text)]
     assert len(links) > 5
     targets = [link[1] for link in found["LINK"].findall(render(text, address))]

@@ -36,9 +36,8 @@ def sentences(n=20):
 
 @pytest.fixture(scope="module")
 def pipeline():
-    return make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0)).fit(
-        *sentences()
-    )
+    steps = TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0)
+    return make_pipeline(*steps).fit(*sentences())
 
 
 def test_names_come_through_pipelines_and_searches(pipeline):
@@ -51,9 +50,8 @@ def test_names_come_through_pipelines_and_searches(pipeline):
     assert frame.equals(weights_frame(pipeline[-1], 2, feature_names=names))
     search = GridSearchCV(pipeline, {"sequencetagger__lam": [pipeline[-1].lam_]}, cv=2)
     assert weights_frame(search.fit(*sentences()), 2).equals(frame)
-    hashed = make_pipeline(
-        TokenTransformer(FeatureHasher(8, input_type="string")), SequenceTagger(random_state=0)
-    )
+    hasher = TokenTransformer(FeatureHasher(8, input_type="string"))
+    hashed = make_pipeline(hasher, SequenceTagger(random_state=0))
     X, y = sentences()
     hashed.fit([[[token["w"]] for token in sentence] for sentence in X], y)
     found = weights_frame(hashed)

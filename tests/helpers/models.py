@@ -10,26 +10,24 @@ from functools import partial
 import numpy as np
 
 from helpers import segments as spans
-from helpers.graphs import enumerate_graphs, small_graphs
-from helpers.multilabel import enumerate_sets
+from helpers.graphs import small_graphs
 from helpers.paper import enumerated
 from helpers.toys import (
     FORMS,
     TOYS,
-    MultilabelToy,
     Toy,
     bind_chains,
+    bind_graphs,
     bind_rows,
+    bind_set_model,
     chain_toy,
     multiclass_toy,
 )
 from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
-from sskit.inputs.graphs import check_graphs
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
 from sskit.models.chain.model import ChainModel
-from sskit.models.graph.data import node_costs
 from sskit.models.graph.model import AttractiveModel, GraphModel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
@@ -262,10 +260,7 @@ def poses(loss="squared", seed=5, **sizes):
     maps, places, *rest = pose_data(np.random.default_rng(seed), **sizes)
     model, problem = bind_poses(maps, places, *rest, loss=loss)
     scale, types = pose_scales(places, None), model.types(places)
-    kinds = [
-        range(n) if parent >= 0 else [0]
-        for n, parent in zip(model.types_of, model.parents, strict=True)
-    ]
+    kinds = [range(n) for n in np.where(model.parents >= 0, model.types_of, 1)]
 
     def labellings(x):
         every = itertools.product(cells_of(x.shape[1:], len(x)), itertools.product(*kinds))
@@ -306,13 +301,7 @@ def graphs(kind, n_states, form, inference, seed=7, max_nodes=5, few=False):
         y = [rng.integers(n_states, size=len(x)) for x, *_ in given]
     if kind is GraphModel:
         given = [(x, edges, rng.normal(size=(len(edges), 2))) for x, edges, _ in given]
-    batch, labels, n = check_graphs(given), np.concatenate(y), len(given)
-    known = np.ones(len(labels), dtype=bool)
-    model = kind(3, 2, n_states, pairwise_form=form, inference=inference)
-    cost = node_costs("hamming", labels, known, n_states, None, batch.n_nodes)
-    problem = model.bind(batch, labels, cost, block_weights(n), labelled=known)
-    pairs = enumerate_graphs(given, y, n_states, block_weights(n), form)
-    return Toy(problem, model.layout, pairs, given, n_states)
+    return bind_graphs(given, y, n_states, inference=inference, kind=kind, pairwise_form=form)
 
 
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
@@ -324,15 +313,10 @@ HIERARCHIES = {"tree": [-1, 0, 0, 1], "dag": [[1, 0], [2, 0], [3, 1], [3, 2]], "
 
 def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
     """A toy of random rows and sets of four labels."""
-    rng, c, cost = np.random.default_rng(0), block_weights(5), np.array(cost)
+    rng = np.random.default_rng(0)
     X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
     truths = truths if closed is None else model.hierarchy.closed(truths)
-    problem = model.bind(FORMS[form](X), truths, cost, c)
-    ends, relaxed = getattr(model, "ends", NONE), getattr(model, "inference", None) == "lp"
-    pairs = enumerate_sets(
-        X, truths.astype(int), c, ends, cost, model.intercept, allowed=closed, relaxed=relaxed
-    )
-    return MultilabelToy(problem, model.layout, pairs, list(X), 4)
+    return bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
 
 
 def sets(name, form="dense", intercept=True):
@@ -343,10 +327,8 @@ def sets(name, form="dense", intercept=True):
 
 def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
     model = HierarchyModel(3, 4, HIERARCHIES[name], True)
-    edges = model.hierarchy.edges
-    return bind_sets(
-        model, "dense", cost, lambda y: all(y[child] <= y[parent] for child, parent in edges)
-    )
+    child, parent = model.hierarchy.edges.T
+    return bind_sets(model, "dense", cost, lambda y: (y[child] <= y[parent]).all())
 
 
 MODELS = {

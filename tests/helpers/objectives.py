@@ -64,14 +64,10 @@ def log_loss_by_attributes(model, X, y):
     losses = []
     for item, truth in zip(X, y, strict=True):
         labels, values = score_labellings(model, item)
-        sets = [label if isinstance(label, set) else {label} for label in truth]
-        right = np.all(
-            [
-                np.isin(model.classes_[at], list(own))
-                for at, own in zip(labels.T, sets, strict=True)
-            ],
-            axis=0,
-        )
+        right = np.ones(len(labels), dtype=bool)
+        for at, label in zip(labels.T, truth, strict=True):
+            own = list(label) if isinstance(label, set) else [label]
+            right &= np.isin(model.classes_[at], own)
         losses.append(logsumexp(values) - logsumexp(values[right]))
     return np.array(losses)
 

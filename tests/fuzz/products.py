@@ -75,11 +75,8 @@ NAMED = {
     "cache": ["auto", True, False],
 }
 # Searches under slack rescaling: they find the same maximum, or say that they may not.
-SEARCHES = {
-    "search": ["auto", "exact", "angular", "bisecting"],
-    "tol": [0.0, 1e-3],
-    "max_queries": [None, 3],
-}
+SEARCHES = {"search": ["auto", "exact", "angular", "bisecting"], "tol": [0.0, 1e-3]}
+SEARCHES |= {"max_queries": [None, 3]}
 # How a fit of the same problem goes.
 WAYS = {
     "tol": [1e-2, 0.3, 1e-4],
@@ -187,11 +184,8 @@ class Problem:
             Whether classes have weights, or else rows have them.
         """
         estimator, X, y, weight = clone(self.estimator), self.X, self.y, self.weight
-        if (
-            not class_weight
-            and isinstance(estimator, StructSVMClassifier)
-            and estimator.class_weight
-        ):
+        by_rows = isinstance(estimator, StructSVMClassifier) and not class_weight
+        if by_rows and estimator.class_weight:
             estimator.set_params(class_weight=None)
             codes = np.unique(y, return_inverse=True)[1]
             counts = np.bincount(codes, weight)
@@ -253,10 +247,8 @@ def take(data, order):
 
 def choose(rng, table, default=0.0):
     """One value for each option; the first one with a probability of its own."""
-    return {
-        name: values[0] if rng.random() < default else pick(rng, values)
-        for name, values in table.items()
-    }
+    usual = {name: values[:1] for name, values in table.items()}
+    return {name: pick(rng, (usual if rng.random() < default else table)[name]) for name in table}
 
 
 def is_usual(estimator, parameter):

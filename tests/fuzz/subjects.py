@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from helpers import fits
 from helpers.fits import FITS, HINGES
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
 from helpers.structures import Chains, Signs, SignsOfPystruct
@@ -23,26 +24,12 @@ from sskit import (
     TreeTagger,
 )
 from sskit.preprocessing import SuperpixelGraph
-from sskit.solvers import (
-    BCFW,
-    GDMM,
-    LBFGS,
-    CuttingPlane,
-    FrankWolfe,
-    MultiPlane,
-    SoftBCFW,
-    Subgradient,
-)
+from sskit.solvers import BCFW, GDMM, LBFGS, SoftBCFW
 
 QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
-SOLVERS = [
-    "auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", BCFW(gap_every=3), BCFW(batch_size=3),
-    BCFW(steps="fw"), BCFW(steps="away", cache=True), MultiPlane(max_stored_passes=3),
-    FrankWolfe(gap_every=2), CuttingPlane(cuts="linear", cut_size=5),
-    CuttingPlane(cuts="constant", cut_size=5, patience=2),
-    Subgradient(sampling="uniform", gap_every=2),
-]  # fmt: skip
 FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
+SOLVERS = ["auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", BCFW(gap_every=3)]
+SOLVERS += [solver for solver in fits.SOLVERS.values() if not isinstance(solver, (GDMM, SoftBCFW))]
 LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
 PRIOR = {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}
 

@@ -11,27 +11,21 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from helpers.public import public_objects
 
 import sskit
 import sskit.oracles
 
 ROOT = Path(__file__).resolve().parents[1]
 STUBS = ROOT / "sskit" / "oracles" / "__init__.pyi"
-PUBLIC = runpy.run_path(str(ROOT / ".ci" / "public_names.py"))
 
 
-def public_objects():
-    """Return the public classes and functions by name, compiled ones aside."""
-    found = {}
-    for module in PUBLIC["public_modules"]():
-        for name in getattr(module, "__all__", ()):
-            item = getattr(module, name)
-            if inspect.isclass(item) or inspect.isfunction(item):
-                found.setdefault(item, f"{module.__name__}.{name}")
-    return {name: item for item, name in found.items()}
-
-
-OBJECTS = public_objects()
+# the public classes and functions by name, compiled ones aside
+OBJECTS = {
+    name: item
+    for name, item in public_objects().items()
+    if inspect.isclass(item) or inspect.isfunction(item)
+}
 CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)}
 
 

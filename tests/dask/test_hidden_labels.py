@@ -13,10 +13,8 @@ from sskit.datasets import make_chains
 X, Y = make_chains(24, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
 TREES = [(x, np.maximum(np.arange(len(x)) - 2, -1)) for x in X]
 EDGED = [(x, x[1:, :2] - x[:-1, 1:]) for x in X]
-SOME = [
-    [(int(k), -1, {int(k), (int(k) + 1) % 3})[(i + t) % 3] for t, k in enumerate(y)]
-    for i, y in enumerate(Y)
-]
+FORMS = (lambda k: k, lambda k: -1, lambda k: {k, (k + 1) % 3})
+SOME = [[FORMS[(i + t) % 3](k) for t, k in enumerate(y.tolist())] for i, y in enumerate(Y)]
 # of the first part all labels are known, of the second none for sure, of the third two labels
 SOME[:6] = [y.tolist() for y in Y[:6]]
 SOME[6:12] = [[-1, *[{0, 1}] * (len(y) - 1)] for y in Y[6:12]]
@@ -39,9 +37,10 @@ def cut(items, lazy):
     return [dask.delayed(part) for part in found] if lazy else found
 
 
-@pytest.mark.parametrize(
-    ("case", "lazy"), [*((case, False) for case in CASES), ("chains", True), ("trees", True)]
-)
+LAZY = [("chains", True), ("trees", True)]
+
+
+@pytest.mark.parametrize(("case", "lazy"), [*((case, False) for case in CASES), *LAZY])
 def test_parts_together_are_the_data_in_one_piece(case, lazy):
     estimator, items = CASES[case]
     whole = clone(estimator).fit(items, SOME)

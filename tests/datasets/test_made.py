@@ -119,7 +119,7 @@ def test_shapes_and_types_of_images():
 
 def mean_color_accuracy(spots):
     """Return how well a pixel's surroundings of 5 x 5 tell its label."""
-    X, y = make_segmentation_images(10, spots=spots, random_state=0)
+    X, y = make_segmentation_images(6, spots=spots, random_state=0)
     smooth = np.array([uniform_filter(image.astype(float), (5, 5, 1)) for image in X])
     rows, labels = smooth[:, ::3, ::3] / 255, np.array(y)[:, ::3, ::3]
     half = len(X) // 2

@@ -31,7 +31,6 @@ from sskit import (
 )
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.preprocessing import NodeProbabilities, TokenTransformer, TokenVectorizer
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 FAST = {"tol": 0.3, "random_state": 0}
 
@@ -183,16 +182,13 @@ WARM = {
 
 # Solvers with options other than their defaults, and what they cannot do.
 SOLVERS = {
-    "away": BCFW(steps="away", sampling="gap", cache=True, averaging=False),
-    "plain": BCFW(steps="fw", sampling="max_gap", batch_size=4, gap_every=3),
-    "planes": MultiPlane(steps="pairwise", max_planes=20, averaging=False),
-    "batch": FrankWolfe(gap_every=2),
-    "subgradient": Subgradient(averaging=False, gap_every=5),
-    "cuts": CuttingPlane(damping=0.5, cut_life=20),
-    "sampled cuts": CuttingPlane(cuts="constant", cut_size=10),
-    "decomposed": GDMM(rho=0.5),
-    "soft": SoftBCFW(steps="away"),
-}
+    name: fits.SOLVERS[name]
+    for name in (
+        "bcfw, away", "bcfw, cache", "bcfw, plain batches", "mpbcfw, one pass", "fw",
+        "ssg, uniform", "one_slack, undamped", "one_slack, constant", "gdmm, never exact",
+        "soft_bcfw, away",
+    )
+}  # fmt: skip
 
 PATHS = {
     "path": (RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.05), rows),

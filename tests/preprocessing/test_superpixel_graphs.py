@@ -115,7 +115,7 @@ def test_parts_can_be_left_out():
         ({"neighborhood": 1}, 1 + 30, 1 + 6 * 11),
         ({"n_color_words": 0, "n_texture_words": 0, "position_grid": 0}, 1, 1),
     ]:
-        superpixels = make(**changes).fit(IMAGES)
+        superpixels = make(**changes).fit(IMAGES[:2])
         graph = superpixels.transform(IMAGES[:1])[0]
         names = superpixels.get_feature_names_out()
         edge_names = superpixels.get_edge_feature_names_out()
@@ -130,7 +130,7 @@ def test_seed_decides(fitted, graphs):
     assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
     with joblib.parallel_config("threading"):
         # more workers than there are images and than joblib can count
-        for n_jobs in (None, 2, 10**30):
+        for n_jobs in (2, 10**30):
             assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
     again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
     np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
@@ -228,13 +228,13 @@ def test_forms_of_images():
     objects = np.empty(1, dtype=object)
     objects[0] = image
     assert_same_graphs(make().fit_transform(objects), expected)
-    grey = [image[..., 0] for image in IMAGES]
+    grey = [image[..., 0] for image in IMAGES[:2]]
     found = make().fit_transform(grey)
     assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
-    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (4,)
+    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (2,)
     floats = image / 255
     before = floats.copy()
-    make().fit_transform([floats, *IMAGES])
+    make().fit_transform([floats, *IMAGES[1:2]])
     assert all(map(np.array_equal, [floats, *IMAGES], [before, *kept]))
 
 
@@ -369,32 +369,30 @@ def test_what_is_wrong_is_named(fitted):
     ):  # fmt: skip
         # those with data give matrices, not images
         getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
-    for X, error, message in (
-        ([], ValueError, r"0 sample\(s\)"),
-        (np.empty((0, 4, 4)), ValueError, r"0 sample\(s\)"),
-        (None, TypeError, "X must be a list with one image .* got NoneType"),
-        ("horse.png", TypeError, "X must be a list with one image .* got str"),
-        ((image for image in IMAGES), TypeError, "got generator"),
-        (np.zeros((4, 4)), ValueError, r"one image .* got ndarray of shape \(4, 4\)"),
-        (GOOD, ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list"),
-        ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)"),
-        ([GOOD, np.zeros((4, 4, 4))], ValueError, r"X\[1\] must be an image of shape \(H, W\)"),
-        ([GOOD, GOOD[0, 0]], ValueError, r"X\[1\] must be .* got shape \(3,\)"),
-        (np.zeros((2, 4, 4, 1)), ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)"),
-        ([GOOD, np.zeros((0, 4))], ValueError, r"X\[1\] must be .* got shape \(0, 4\)"),
-        ([GOOD, [[0.1, 0.2], [0.3]]], ValueError, r"X\[1\] is no array"),
-        ([GOOD, GOOD.astype(int)], ValueError, r"X\[1\] must be .* dtype int64"),
-        ([GOOD, GOOD > 0], ValueError, r"X\[1\] must be .* dtype bool"),
-        ([GOOD, "a.png"], ValueError, r"X\[1\] must be .* dtype <U5"),
-        ([GOOD, None], ValueError, r"X\[1\] must be .* dtype object"),
-        ([GOOD, GOOD + np.nan], ValueError, r"X\[1\] must be .* with values from nan"),
-        ([GOOD, GOOD + np.inf], ValueError, r"X\[1\] must be .* with values from inf"),
-        ([GOOD, GOOD + 255.0], ValueError, r"X\[1\] must be .* with values from 255 to 255$"),
-        ([GOOD, GOOD - 0.5], ValueError, r"X\[1\] must be .* with values from -0.5 to -0.5"),
-    ):
-        for call in (make().fit, fitted.transform):
-            with pytest.raises(error, match=message):
-                call(X)
+    of_shape = r"X\[1\] must be an image of shape \(H, W\)"
+    for error, message, *wrong in (
+        (ValueError, r"0 sample\(s\)", [], np.empty((0, 4, 4))),
+        (TypeError, "X must be a list with one image .* got (NoneType|str|generator)", None,
+         "horse.png", (image for image in IMAGES)),
+        (ValueError, r"one image .* got ndarray of shape \(4, 4\)", np.zeros((4, 4))),
+        (ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list", GOOD),
+        (ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)", [*[GOOD] * 3, GOOD[..., :2]]),
+        (ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)", np.zeros((2, 4, 4, 1))),
+        (ValueError, of_shape, [GOOD, np.zeros((4, 4, 4))]),
+        (ValueError, of_shape + r".* got shape \(3,\)", [GOOD, GOOD[0, 0]]),
+        (ValueError, of_shape + r".* got shape \(0, 4\)", [GOOD, np.zeros((0, 4))]),
+        (ValueError, r"X\[1\] is no array", [GOOD, [[0.1, 0.2], [0.3]]]),
+        (ValueError, of_shape + ".* dtype (int64|bool|<U5|object)", [GOOD, GOOD.astype(int)],
+         [GOOD, GOOD > 0], [GOOD, "a.png"], [GOOD, None]),
+        (ValueError, of_shape + ".* with values from nan", [GOOD, GOOD + np.nan]),
+        (ValueError, of_shape + ".* with values from inf", [GOOD, GOOD + np.inf]),
+        (ValueError, of_shape + ".* with values from 255 to 255$", [GOOD, GOOD + 255.0]),
+        (ValueError, of_shape + ".* with values from -0.5 to -0.5", [GOOD, GOOD - 0.5]),
+    ):  # fmt: skip
+        for X in wrong:
+            for call in (make().fit, fitted.transform):
+                with pytest.raises(error, match=message):
+                    call(X)
     for parameter, values, message in (
         ("n_segments", [0, 150.0, True], r"int in the range \[1, 16777216\]"),
         ("n_color_words", [-1], r"int in the range \[0, "),

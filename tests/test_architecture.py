@@ -26,24 +26,11 @@ PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
-    "_inside",
-    "_labels",
-    "_numbers",
-    "_optional",
-    "_packing",
-    "_parameters",
-    "_public",
-    "_ready",
-    "_tag_schemes",
-    "_types",
-    "_warnings",
-}
-AMONG_COMMON = {
-    ("_labels", "_numbers"),
-    ("_labels", "_warnings"),
-    ("_parameters", "_types"),
-    ("_public", "_packing"),
-}
+    "_inside", "_labels", "_numbers", "_optional", "_packing", "_parameters", "_public", "_ready",
+    "_tag_schemes", "_types", "_warnings",
+}  # fmt: skip
+AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings")}
+AMONG_COMMON |= {("_parameters", "_types"), ("_public", "_packing")}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py may import all that is below the folder.

@@ -142,17 +142,11 @@ def test_each_block_that_prints_has_its_output_beside_it():
 def test_output_is_compared_and_blocks_of_missing_packages_are_left_out(tmp_path):
     page = tmp_path / "page.rst"
     code = ".. code-block:: python\n\n   print('F1', 1 / 3, 2 * 10**5, 'in', 7, 's')\n\n"
-    for text, right in {
-        "F1 .333 200,000 in 3 s": True,
-        "F1 .3   201000  in 3 s": False,
-        "F1 .333 210,000 in 3 s": False,
-        "F2 .333 200,000 in 3 s": False,
-        "F1 .333 200,000 in 3 m": False,
-    }.items():
-        page.write_text(f"{code}.. code-block:: text\n\n   {text}\n\nThen.\n")
-        if right:
-            run_blocks(page, python_blocks(page))
-            continue
+    right = "F1 .333 200,000 in 3 s"
+    page.write_text(f"{code}.. code-block:: text\n\n   {right}\n\nThen.\n")
+    run_blocks(page, python_blocks(page))
+    for old, new in ((".333", ".3"), ("200,000", "210000"), ("F1", "F2"), ("3 s", "3 m")):
+        page.write_text(f"{code}.. code-block:: text\n\n   {right.replace(old, new)}\n\nThen.\n")
         with pytest.raises(AssertionError, match="page.rst, line 3: the page says"):
             run_blocks(page, python_blocks(page))
     compare("a  1.0\n", "a 1")

@@ -165,12 +165,8 @@ def test_the_tags_of_conllu_are_parts_of_speech(tmp_path):
     assert read(UNIVERSAL, tags="DEPREL")[1][1] == ["root"]
     # what is no CoNLL-U: its last column has the tags, and columns have numbers
     row = "{}\ta\tb\tc\t_\t_\t{}\td\t_\tO"
-    for ids, heads, end in [
-        ("13", "00", ""),
-        ("01", "00", ""),
-        ("12", "0x", ""),
-        ("12", "00", "\tO"),
-    ]:
+    others = [("13", "00", ""), ("01", "00", ""), ("12", "0x", ""), ("12", "00", "\tO")]
+    for ids, heads, end in others:
         text = "\n".join(row.format(*values) + end for values in zip(ids, heads, strict=True))
         assert read(text)[1] == [["O", "O"]]
         assert "1" in read(text)[0][0][0]

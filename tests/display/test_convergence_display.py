@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -18,10 +19,9 @@ X = X / 8
 
 @pytest.fixture(scope="module")
 def fits():
-    return {
-        name: StructSVMClassifier(lam=0.1, tol=1e-2, solver=name, random_state=0).fit(X, y)
-        for name in ("bcfw", "fw", "one_slack")
-    }
+    model = StructSVMClassifier(lam=0.1, tol=1e-2, random_state=0)
+    solvers = ("bcfw", "fw", "one_slack")
+    return {name: clone(model).set_params(solver=name).fit(X, y) for name in solvers}
 
 
 def test_lines_are_the_histories(fits):

@@ -310,18 +310,8 @@ def calibrated(rng):
     return subject
 
 
-ESTIMATORS = FIT_OF_KIND | {
-    "component_classifier": component_classifier,
-    "kernels": in_kernel_space,
-    "ranking": ranking,
-    "structure": structure,
-    "latent_structure": latent_structure,
-    "spoiled_structure": spoiled_structure,
-    "hidden_tagger": hidden_tagger,
-    "states_tagger": states_tagger,
-    "superpixels": superpixels,
-    "parts_by_name": parts_by_name,
-    "path": path,
-    "stopping": stopping,
-    "calibrated": calibrated,
-}
+OTHERS = [
+    component_classifier, in_kernel_space, ranking, structure, latent_structure, spoiled_structure,
+    hidden_tagger, states_tagger, superpixels, parts_by_name, path, stopping, calibrated,
+]  # fmt: skip
+ESTIMATORS = FIT_OF_KIND | {make.__name__: make for make in OTHERS}

@@ -31,9 +31,12 @@ class LocalWorkers:
             keeps=self.keeps,
         )  # fmt: skip
 
+    def make_parts(self, numbers, regularizer):
+        return {number: self.make_part(number, regularizer) for number in numbers}
+
     def make_worker(self, numbers):
         regularizer = self.make_regularizer()
-        parts = {number: self.make_part(number, regularizer) for number in numbers}
+        parts = self.make_parts(numbers, regularizer)
         order = np.random.RandomState(numbers[0])
         return self.worker(parts, regularizer, self.stop, order)
 

@@ -44,9 +44,8 @@ def array(values):
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 
-@pytest.mark.parametrize(
-    ("inner", "X", "flat"),
-    [
+def test_rows_are_those_of_the_inner_transformer():
+    for inner, X, flat in [
         (StandardScaler(), MATRICES, FLAT),
         (StandardScaler(), tuple(MATRICES), FLAT),
         (StandardScaler(), split(FLAT, OFFSETS), FLAT),
@@ -74,24 +73,22 @@ def array(values):
         (OneHotEncoder(), [np.array(pair) for pair in PAIRS], flatten(PAIRS)),
         (OneHotEncoder(), RaggedArray(np.array(flatten(PAIRS)), OFFSETS), flatten(PAIRS)),
         (OneHotEncoder(), [[[1, "a"], [2, "b"]], [[1, "b"]]], [[1, "a"], [2, "b"], [1, "b"]]),
-    ],
-)  # fmt: skip
-def test_rows_are_those_of_the_inner_transformer(inner, X, flat):
-    expected = clone(inner).fit_transform(flat)
-    transformer = TokenTransformer(inner)
-    found = transformer.fit_transform(X)
-    assert isinstance(found, RaggedArray)
-    lengths = [x.shape[0] if sp.issparse(x) else len(x) for x in X]
-    assert found.lengths.tolist() == lengths
-    assert sp.issparse(found.values) == sp.issparse(expected)
-    np.testing.assert_allclose(array(found.values), array(expected))
-    for again in (transformer.transform(X), TokenTransformer(inner).fit(X).transform(X)):
-        np.testing.assert_allclose(array(again.values), array(expected))
-    if sp.issparse(found.values):
-        assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
-        assert stack_sequences(found) is found
-    assert not hasattr(inner, "vocabulary_")
-    assert not hasattr(inner, "n_features_in_")
+    ]:  # fmt: skip
+        expected = clone(inner).fit_transform(flat)
+        transformer = TokenTransformer(inner)
+        found = transformer.fit_transform(X)
+        assert isinstance(found, RaggedArray)
+        lengths = [x.shape[0] if sp.issparse(x) else len(x) for x in X]
+        assert found.lengths.tolist() == lengths
+        assert sp.issparse(found.values) == sp.issparse(expected)
+        np.testing.assert_allclose(array(found.values), array(expected))
+        for again in (transformer.transform(X), TokenTransformer(inner).fit(X).transform(X)):
+            np.testing.assert_allclose(array(again.values), array(expected))
+        if sp.issparse(found.values):
+            assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
+            assert stack_sequences(found) is found
+        assert not hasattr(inner, "vocabulary_")
+        assert not hasattr(inner, "n_features_in_")
 
 
 def test_data_frames_keep_names_and_types():

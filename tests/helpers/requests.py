@@ -7,20 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+import sskit
 from helpers import saved
 from helpers.saved import FAST, MODELS, fast, sparse
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    MultilabelPairwise,
-    RankingSVM,
-    RegularizationPath,
-    SegmentTagger,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
 
 ONCE = {"max_iter": 3, "random_state": 0}
 
@@ -33,36 +22,39 @@ def two_labels():
 CASES = {
     "sequences": MODELS["tagger"],
     "sequences, sparse": MODELS["tagger, sparse"],
-    "sequences, two labels": fast(SequenceTagger, two_labels),
-    "sequences, beam": fast(SequenceTagger, sparse(saved.chains), beam_size=2),
+    "sequences, two labels": fast(sskit.SequenceTagger, two_labels),
+    "sequences, beam": fast(sskit.SequenceTagger, sparse(saved.chains), beam_size=2),
     "sequences, hidden states": MODELS["tagger, hidden states"],
-    "sequences, second order": fast(SequenceTagger, sparse(saved.chains), order=2),
+    "sequences, second order": fast(sskit.SequenceTagger, sparse(saved.chains), order=2),
     "sequences, edges": MODELS["tagger, edges"],
     "sequences, rbf": MODELS["tagger, rbf"],
     "segments": MODELS["segments"],
-    "segments, sparse": fast(SegmentTagger, sparse(saved.segments)),
+    "segments, sparse": fast(sskit.SegmentTagger, sparse(saved.segments)),
     "segments, tags": MODELS["segments, tags"],
     "trees": MODELS["trees"],
     "trees, hidden states": MODELS["trees, hidden states"],
-    "trees, sparse": fast(TreeTagger, sparse(saved.trees)),
+    "trees, sparse": fast(sskit.TreeTagger, sparse(saved.trees)),
     "rows": MODELS["classifier, names"],
     "rows, sparse": MODELS["classifier, sparse"],
-    "rows, two classes": fast(StructSVMClassifier, sparse(saved.two_classes)),
+    "rows, two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes)),
     "rows, components": MODELS["classifier, components"],
-    "rows, components of two classes": fast(StructSVMClassifier, sparse(saved.two_classes),
+    "rows, components of two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes),
      n_components=2),
-    "rows, ranked": fast(RankingSVM, saved.grades),
-    "rows, ranked, sparse": fast(RankingSVM, sparse(saved.grades)),
+    "rows, ranked": fast(sskit.RankingSVM, saved.grades),
+    "rows, ranked, sparse": fast(sskit.RankingSVM, sparse(saved.grades)),
     "rows, rbf": MODELS["classifier, rbf"],
-    "rows, path": (RegularizationPath(StructSVMClassifier(random_state=0), eps=0.5), saved.rows),
-    "rows, stopping": (EarlyStopping(StructSVMClassifier(**FAST), random_state=0), saved.rows),
+    "rows, path": (sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), eps=0.5),
+     saved.rows),
+    "rows, stopping": (sskit.EarlyStopping(sskit.StructSVMClassifier(**FAST), random_state=0),
+     saved.rows),
     "sequences, calibrated": MODELS["calibrated"],
     "sequences, edges, calibrated": (MODELS["calibrated"][0], saved.edged_chains),
-    "trees, calibrated": (CalibratedTagger(TreeTagger(**FAST), cv=2), sparse(saved.trees)),
+    "trees, calibrated": (sskit.CalibratedTagger(sskit.TreeTagger(**FAST), cv=2),
+     sparse(saved.trees)),
     "matchings": MODELS["classifier, structure"],
     "label sets": MODELS["sets"],
-    "label sets, tree": fast(MultilabelPairwise, saved.sets, edges="tree"),
-    "label sets, cuts": fast(MultilabelPairwise, saved.sets, inference="graphcut"),
+    "label sets, tree": fast(sskit.MultilabelPairwise, saved.sets, edges="tree"),
+    "label sets, cuts": fast(sskit.MultilabelPairwise, saved.sets, inference="graphcut"),
     "label sets, lp": MODELS["sets, relaxed"],
     "hierarchy": MODELS["hierarchy"],
     "two regions": MODELS["graphs"],
@@ -70,7 +62,7 @@ CASES = {
     "three regions": MODELS["graphs, expansions"],
     "any regions": MODELS["graphs, any"],
     "any regions, hidden states": MODELS["graphs, hidden states"],
-    "any two regions": fast(GraphTagger, saved.graphs(2), inference="qpbo"),
+    "any two regions": fast(sskit.GraphTagger, saved.graphs(2), inference="qpbo"),
     "parts": MODELS["poses"],
 }  # fmt: skip
 OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a list of one

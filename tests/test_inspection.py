@@ -116,7 +116,7 @@ def test_chosen_and_many_labels_and_what_has_no_weights(pipeline):
     display = FeatureWeightsDisplay.from_estimator(rows)
     assert len(display.axes_) == len(display.figure_.axes) == 6
     none = clone(rows).fit(np.zeros((4, 2)), [0, 1, 2, 0])
-    draw = FeatureWeightsDisplay.from_estimator
+    draw, new = FeatureWeightsDisplay.from_estimator, sskit.SequenceTagger()
     for call, error, message in [
         (lambda: draw(pipeline, labels=["X"]), ValueError, "labels holds 'X'"),
         (lambda: draw(pipeline, ax=axes), ValueError, "axes must hold 3"),

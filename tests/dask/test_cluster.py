@@ -7,15 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers.clusters import (
-    CLASSES,
-    ROWS,
-    has_begun,
-    has_no_client,
-    hidden_chains,
-    load,
-    n_actors,
-)
+from helpers import clusters
 from helpers.objectives import primal_of_rows
 from helpers.parts import MAPS, PLACES, TAGS, TOKENS
 from sklearn.base import clone
@@ -56,31 +48,33 @@ def client(cluster):
         yield made
         # the scheduler tells workers what is wanted no more
         ends = time.monotonic() + 20.0
-        while set(made.run(n_actors).values()) != {0} and time.monotonic() < ends:
+        while set(made.run(clusters.n_actors).values()) != {0} and time.monotonic() < ends:
             time.sleep(0.05)
-        assert set(made.run(n_actors).values()) == {0}
+        assert set(made.run(clusters.n_actors).values()) == {0}
 
 
 @pytest.fixture(scope="module")
 def whole():
     """A tight fit to all rows."""
-    return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
+    return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(clusters.ROWS, clusters.CLASSES)
 
 
 def as_arrays(client):
     import dask.array
 
     cuts = (100, 150, 200, 50, 100)
-    return dask.array.from_array(ROWS, (cuts, 30)), dask.array.from_array(CLASSES, (cuts,))
+    return dask.array.from_array(clusters.ROWS, (cuts, 30)), dask.array.from_array(
+        clusters.CLASSES, (cuts,)
+    )
 
 
 def as_delayed(client):
-    made = [dask.delayed(load, nout=2, pure=False)(k, N_PARTS) for k in range(N_PARTS)]
+    made = [dask.delayed(clusters.load, nout=2, pure=False)(k, N_PARTS) for k in range(N_PARTS)]
     return [part[0] for part in made], [part[1] for part in made]
 
 
 def as_data(client):
-    return zip(*(load(k, N_PARTS) for k in range(N_PARTS)), strict=True)
+    return zip(*(clusters.load(k, N_PARTS) for k in range(N_PARTS)), strict=True)
 
 
 def as_futures(client):
@@ -88,7 +82,7 @@ def as_futures(client):
 
 
 def as_one(client):
-    return [ROWS], [CLASSES]
+    return [clusters.ROWS], [clusters.CLASSES]
 
 
 def assert_right(found, whole):
@@ -152,7 +146,9 @@ def test_two_fits_at_once_do_not_meet(client, whole):
     for thread in threads:
         thread.join()
     assert_right(found[MODEL], whole)
-    assert_right(found[other], clone(other).set_params(tol=1e-5).fit(ROWS, CLASSES))
+    assert_right(
+        found[other], clone(other).set_params(tol=1e-5).fit(clusters.ROWS, clusters.CLASSES)
+    )
     assert dask.config.get("scheduler", None) is None
 
 
@@ -163,7 +159,7 @@ def test_the_client_is_cloned_but_not_pickled(client):
     assert not hasattr(clone(model), "estimator_")
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.client is None and model.client is client
-    assert np.array_equal(loaded.predict(ROWS), model.predict(ROWS))
+    assert np.array_equal(loaded.predict(clusters.ROWS), model.predict(clusters.ROWS))
     assert pickle.loads(pickle.dumps(Distributed(MODEL, client=False))).client is False
 
 
@@ -174,7 +170,7 @@ def test_which_client_is_used(client):
         assert find_client(None) is client
         assert find_client(False) is None
     # a task does not wait for others, whose place it takes
-    assert client.submit(has_no_client, pure=False).result()
+    assert client.submit(clusters.has_no_client, pure=False).result()
     with pytest.raises(TypeError, match="client must be a distributed.Client, False or None, got"):
         find_client("tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="'timeout' parameter of Distributed must be"):
@@ -193,7 +189,9 @@ def test_warm_start_goes_on_part_by_part(client, whole):
 def assert_true(model):
     """A certificate of a fit that was ended."""
     assert model.certified_
-    assert model.primal_objective_ == pytest.approx(primal_of_rows(model, ROWS, CLASSES), rel=1e-9)
+    assert model.primal_objective_ == pytest.approx(
+        primal_of_rows(model, clusters.ROWS, clusters.CLASSES), rel=1e-9
+    )
 
 
 def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler):
@@ -204,7 +202,7 @@ def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler)
 
     def press():
         # not before there is a fit to end, however busy the machine is
-        while not all(client.run(has_begun).values()):
+        while not all(client.run(clusters.has_begun).values()):
             time.sleep(0.05)
         time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)
@@ -224,7 +222,7 @@ def test_data_that_are_gone_are_told(client):
 
 
 def test_labels_that_are_not_known_are_completed_on_workers(client):
-    X, y, model = hidden_chains()
+    X, y, model = clusters.hidden_chains()
     parts = [[data[k : k + 10] for k in (0, 10, 20)] for data in (X, y)]
     delayed = ([dask.delayed(list)(part) for part in column] for column in parts)
     found = Distributed(model, client=client).fit(*delayed).estimator_

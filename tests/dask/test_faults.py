@@ -10,16 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers.clusters import (
-    CLASSES,
-    ROWS,
-    has_begun,
-    hidden_chains,
-    kill,
-    load,
-    process_id,
-    start_worker,
-)
+from helpers import clusters
 from helpers.objectives import primal_of_rows
 
 from sskit import StructSVMClassifier
@@ -49,12 +40,12 @@ def model(lam, **options):
 @cache
 def tight(lam):
     """A fit whose certificate brackets the optimum closely."""
-    return model(lam, tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
+    return model(lam, tol=1e-6, max_iter=50_000).fit(clusters.ROWS, clusters.CLASSES)
 
 
 def check(found, lam):
     """A certificate that is true, and brackets the optimum."""
-    value = primal_of_rows(found, ROWS, CLASSES)
+    value = primal_of_rows(found, clusters.ROWS, clusters.CLASSES)
     assert found.certified_
     assert found.primal_objective_ == pytest.approx(value, rel=1e-9)
     assert found.dual_objective_ <= tight(lam).primal_objective_ * (1 + 1e-9)
@@ -79,8 +70,8 @@ def cluster(request, tmp_path):
 
     def complete():
         # a process may go on for a while that the scheduler has sent away
-        for _ in range(N_WORKERS - len(client.run(process_id, on_error="ignore"))):
-            workers.append(start_worker(made.scheduler_address, tmp_path))
+        for _ in range(N_WORKERS - len(client.run(clusters.process_id, on_error="ignore"))):
+            workers.append(clusters.start_worker(made.scheduler_address, tmp_path))
         client.wait_for_workers(N_WORKERS, timeout=60)
 
     with distributed.LocalCluster(**NONE) as made, distributed.Client(made) as client:
@@ -90,7 +81,7 @@ def cluster(request, tmp_path):
             worker.wait()
 
 
-def data(load_part=lambda k: load(k, 7), n_parts=7):
+def data(load_part=lambda k: clusters.load(k, 7), n_parts=7):
     def slow(k):
         time.sleep(0.05)
         return load_part(k)
@@ -108,10 +99,14 @@ def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
 
     def later():
         try:
-            while in_passes and not ended.is_set() and not all(client.run(has_begun).values()):
+            while (
+                in_passes
+                and not ended.is_set()
+                and not all(client.run(clusters.has_begun).values())
+            ):
                 time.sleep(0.05)
             time.sleep(seconds)
-            kill(client, which)
+            clusters.kill(client, which)
         except BaseException as error:
             failed.append(error)
 
@@ -155,7 +150,7 @@ def test_every_fit_ends_with_a_true_certificate(cluster):
 def test_completions_that_are_lost_are_made_anew(cluster):
     client, complete = cluster
     complete()
-    X, y, tagger = hidden_chains()
+    X, y, tagger = clusters.hidden_chains()
     parts = data(lambda k: (X[10 * k : 10 * k + 10], y[10 * k : 10 * k + 10]), 3)
     found = fit_and_kill(client, tagger, parts, 0.3, 0, in_passes=True)[0].estimator_
     assert found.certified_
@@ -184,7 +179,7 @@ def begin(cluster, X=None, y=None, **options):
 
     thread = threading.Thread(target=fit)
     thread.start()
-    while not all(client.run(has_begun).values()):
+    while not all(client.run(clusters.has_begun).values()):
         time.sleep(0.1)
     time.sleep(1.0)
     return thread, ends
@@ -203,7 +198,7 @@ def test_all_workers_are_lost_at_once(cluster):
     client, complete = cluster
     thread, ends = begin(cluster)
     for _ in range(N_WORKERS):
-        kill(client)
+        clusters.kill(client)
         time.sleep(0.05)
     complete()
     assert history_of(thread, ends)["n_lost"].sum() >= 7
@@ -231,7 +226,7 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
     # no other pass is so much as begun while the first checkpoint is written
     while not any(folder.glob("*")):
         time.sleep(0.02)
-    kill(cluster[0])
+    clusters.kill(cluster[0])
     history = history_of(thread, ends)
     lost = np.flatnonzero(history["n_lost"])
     assert len(lost)
@@ -243,10 +238,10 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
 def test_scattered_data_that_are_lost_are_named(cluster):
     client, complete = cluster
     complete()
-    columns = zip(*(load(k, 7) for k in range(7)), strict=True)
+    columns = zip(*(clusters.load(k, 7) for k in range(7)), strict=True)
     X, y = (client.scatter(list(column), hash=False) for column in columns)
     thread, ends = begin(cluster, X, y, timeout=30.0)
-    kill(client)
+    clusters.kill(client)
     thread.join(60)
     assert isinstance(ends[0], ValueError)
     assert re.match("part [0-6]: its data are gone", str(ends[0]))

@@ -10,19 +10,9 @@ from functools import partial
 import numpy as np
 
 from helpers import segments as spans
+from helpers import toys
 from helpers.graphs import small_graphs
 from helpers.paper import enumerated
-from helpers.toys import (
-    FORMS,
-    TOYS,
-    Toy,
-    bind_chains,
-    bind_graphs,
-    bind_rows,
-    bind_set_model,
-    chain_toy,
-    multiclass_toy,
-)
 from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
 from sskit.inputs.poses import pose_scales
@@ -39,7 +29,7 @@ COSTS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
 
 
 @dataclass
-class ModelToy(Toy):
+class ModelToy(toys.Toy):
     """A toy that can also predict: `right` are phi(x, truth), `decode` makes a decoder of w."""
 
     right: list = None
@@ -88,8 +78,8 @@ def chains(n_states=3, form="dense", *, order=1, fraction=0.0, ruled=False, sets
     given = rules(n_states) if ruled else (None, None, None)
     sizes = {"order": order, "n_edge_features": q if fraction else None}
     model = ChainModel(p, n_states, *given, **sizes)
-    stacked, c = RaggedArray(FORMS[form](X), offsets), block_weights(n)
-    edges = {"edges": FORMS[form](z)} if fraction else {}
+    stacked, c = RaggedArray(toys.FORMS[form](X), offsets), block_weights(n)
+    edges = {"edges": toys.FORMS[form](z)} if fraction else {}
     problem = model.bind(stacked, labels, np.ones(offsets[-1]), c, **edges)
     truths, right = split(labels, offsets), split(np.eye(n_states, dtype=bool)[labels], offsets)
     if sets:  # further labels that cost nothing
@@ -129,12 +119,12 @@ def chains_of_costs(form="dense", mean=True):
     X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
     table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
     y = [rng.integers(3, size=len(x)) for x in X]
-    return bind_chains(X, y, 3, form, mean=mean, table=table)
+    return toys.bind_chains(X, y, 3, form, mean=mean, table=table)
 
 
 def rows_of_costs():
     y = np.arange(12) % 3
-    toy = bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
+    toy = toys.bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
     toy.pairs.loss = [COSTS[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
     return toy
 
@@ -169,7 +159,7 @@ def tree_feature(tree, y, n_states, known):
 def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     rng = np.random.default_rng(seed)
     given, y = random_trees(rng, n, 3, n_states, 3 if n_states == 9 else 5, n_kinds)
-    batch = check_trees([(FORMS[form](x), *rest) for x, *rest in given])
+    batch = check_trees([(toys.FORMS[form](x), *rest) for x, *rest in given])
     kinds = None if batch.kinds is None else np.unique(batch.kinds)
     model, c = TreeModel(3, n_states, kinds), block_weights(n)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
@@ -225,7 +215,7 @@ def segmented(ends=True, lengths=True, loss="tokens", n_whole=0):
     every = partial(spans.segmentations, limits=limits)
     pairs, _ = enumerated(samples, y, lambda x: every(len(x[0])), feature, lost, c)
     pairs.labels = [[spans.codes(segments) for segments in found] for found in pairs.labels]
-    return Toy(problem, model.layout, pairs, samples, 3)
+    return toys.Toy(problem, model.layout, pairs, samples, 3)
 
 
 def pose_feature(model, scores, places, types):
@@ -301,7 +291,7 @@ def graphs(kind, n_states, form, inference, seed=7, max_nodes=5, few=False):
         y = [rng.integers(n_states, size=len(x)) for x, *_ in given]
     if kind is GraphModel:
         given = [(x, edges, rng.normal(size=(len(edges), 2))) for x, edges, _ in given]
-    return bind_graphs(given, y, n_states, inference=inference, kind=kind, pairwise_form=form)
+    return toys.bind_graphs(given, y, n_states, inference=inference, kind=kind, pairwise_form=form)
 
 
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
@@ -316,7 +306,7 @@ def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
     rng = np.random.default_rng(0)
     X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
     truths = truths if closed is None else model.hierarchy.closed(truths)
-    return bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
+    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
 
 
 def sets(name, form="dense", intercept=True):
@@ -333,14 +323,18 @@ def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
 
 MODELS = {
     f"{name}, {form}": partial(make, 3, n=4, form=form)
-    for name, make in TOYS.items()
-    for form in FORMS
+    for name, make in toys.TOYS.items()
+    for form in toys.FORMS
 }
 MODELS |= {
-    f"chain of {k}": partial(chain_toy, 1, 3, k, lengths=(1, 2), allowed=np.tri(k, dtype=bool).T)
+    f"chain of {k}": partial(
+        toys.chain_toy, 1, 3, k, lengths=(1, 2), allowed=np.tri(k, dtype=bool).T
+    )
     for k in (1, 2, 8, 9, 33)
 }
-MODELS |= {f"{k} classes": partial(multiclass_toy, 1, 5, k, intercept=k > 8) for k in (2, 8, 9, 33)}
+MODELS |= {
+    f"{k} classes": partial(toys.multiclass_toy, 1, 5, k, intercept=k > 8) for k in (2, 8, 9, 33)
+}
 MODELS |= {
     f"chain of {name}": partial(chains, **options)
     for name, options in {

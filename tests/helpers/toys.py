@@ -7,17 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sskit_probes.core_probe import DualProbe, mix_of
 
+from helpers import paper
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
-from helpers.paper import (
-    Enumerated,
-    chain_feature,
-    dual_value,
-    enumerate_chains,
-    enumerate_classes,
-    enumerated,
-    second_chain_feature,
-)
 from helpers.rankings import enumerate_rankings
 from helpers.segments import codes, feature, segmentations
 from sskit.core.problem import block_weights
@@ -46,7 +38,7 @@ class Toy:
 
     problem: object
     layout: object
-    pairs: Enumerated
+    pairs: paper.Enumerated
     X: list
     n_states: int
 
@@ -90,7 +82,7 @@ class Toy:
 
     def dual(self, dual, lam, box=None):
         """D of a dual point, from scratch."""
-        return dual_value(*self.dual_sum(dual, lam), lam, box)
+        return paper.dual_value(*self.dual_sum(dual, lam), lam, box)
 
 
 def chain_toy(
@@ -126,8 +118,8 @@ def bind_chains(
     stacked = RaggedArray(FORMS[form](np.concatenate(X)), offsets)
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
     problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
-    feature = second_chain_feature if order == 2 else chain_feature
-    pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
+    feature = paper.second_chain_feature if order == 2 else paper.chain_feature
+    pairs = paper.enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
     if table is not None:
         take = np.mean if mean else np.sum
         pairs.loss = [
@@ -161,7 +153,7 @@ def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
     problem = model.bind(FORMS[form](X), np.asarray(y), c, table)
-    pairs = enumerate_classes(X, y, n_classes, c, intercept)
+    pairs = paper.enumerate_classes(X, y, n_classes, c, intercept)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
 
 
@@ -279,7 +271,7 @@ def bind_rankings(X, form="dense", weights=None):
     model = RankingModel(rows.shape[1])
     grades = np.concatenate([grades for _, grades in X])
     problem = model.bind(FORMS[form](rows), offsets, grades, c)
-    return RankingToy(problem, model.layout, Enumerated(*enumerate_rankings(X), c), X, 2)
+    return RankingToy(problem, model.layout, paper.Enumerated(*enumerate_rankings(X), c), X, 2)
 
 
 LIMITS = (3, 1, 2, 2)  # of the lengths of segments of each state
@@ -328,7 +320,7 @@ def bind_segments(X, truths, n_states, form="dense", weights=None):
         next(segments for segments in labellings(x) if (codes(segments) == truth).all())
         for x, truth in zip(X, truths, strict=True)
     ]
-    pairs, _ = enumerated(
+    pairs, _ = paper.enumerated(
         X, right, labellings, lambda x, segments: feature(x, segments, limits, max(limits)),
         lambda i, segments: np.mean(codes(segments) != truths[i]), c,
     )  # fmt: skip

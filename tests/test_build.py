@@ -194,9 +194,8 @@ def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
         assert (ROOT / "doc" / name).is_file() or name.startswith(("auto_ex", "reference/change"))
     assert found["LINK"].findall(render(text, None)) == []
     assert "[how-to pages](" in text and "how-to pages" in render(text, None)
-    assert render("[a](https://x.y) [b](doc/index.rst#z)", address) == (
-        f"[a](https://x.y) [b]({address}index.html#z)"
-    )
+    found = render("[a](https://x.y) [b](doc/index.rst#z)", address)
+    assert found == f"[a](https://x.y) [b]({address}index.html#z)"
     for target in ("doc/no_page.rst", "setup.py", "doc/_static/no.png"):
         with pytest.raises(ValueError, match="is no page"):
             render(f"[a]({target})", address)

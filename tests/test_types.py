@@ -21,12 +21,9 @@ STUBS = ROOT / "sskit" / "oracles" / "__init__.pyi"
 
 
 # the public classes and functions by name, compiled ones aside
-OBJECTS = {
-    name: item
-    for name, item in public_objects().items()
-    if inspect.isclass(item) or inspect.isfunction(item)
-}
-CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)}
+CLASSES = {name: item for name, item in public_objects().items() if inspect.isclass(item)}
+FUNCTIONS = {name: item for name, item in public_objects().items() if inspect.isfunction(item)}
+OBJECTS = CLASSES | FUNCTIONS
 
 
 def functions_of(cls):
@@ -64,7 +61,7 @@ def documented(cls):
 
 
 def test_functions_and_methods_have_types():
-    functions = {name: item for name, item in OBJECTS.items() if name not in CLASSES}
+    functions = dict(FUNCTIONS)
     for name, cls in CLASSES.items():
         functions |= {f"{name}.{method}": function for method, function in functions_of(cls)}
     assert len(functions) > 150

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from helpers import clusters
+from helpers.clusters import CLASSES, ROWS
 from helpers.objectives import primal_of_rows
 from helpers.parts import MAPS, PLACES, TAGS, TOKENS
 from sklearn.base import clone
@@ -56,16 +57,14 @@ def client(cluster):
 @pytest.fixture(scope="module")
 def whole():
     """A tight fit to all rows."""
-    return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(clusters.ROWS, clusters.CLASSES)
+    return clone(MODEL).set_params(tol=1e-6, max_iter=50_000).fit(ROWS, CLASSES)
 
 
 def as_arrays(client):
     import dask.array
 
     cuts = (100, 150, 200, 50, 100)
-    return dask.array.from_array(clusters.ROWS, (cuts, 30)), dask.array.from_array(
-        clusters.CLASSES, (cuts,)
-    )
+    return dask.array.from_array(ROWS, (cuts, 30)), dask.array.from_array(CLASSES, (cuts,))
 
 
 def as_delayed(client):
@@ -82,7 +81,7 @@ def as_futures(client):
 
 
 def as_one(client):
-    return [clusters.ROWS], [clusters.CLASSES]
+    return [ROWS], [CLASSES]
 
 
 def assert_right(found, whole):
@@ -146,9 +145,7 @@ def test_two_fits_at_once_do_not_meet(client, whole):
     for thread in threads:
         thread.join()
     assert_right(found[MODEL], whole)
-    assert_right(
-        found[other], clone(other).set_params(tol=1e-5).fit(clusters.ROWS, clusters.CLASSES)
-    )
+    assert_right(found[other], clone(other).set_params(tol=1e-5).fit(ROWS, CLASSES))
     assert dask.config.get("scheduler", None) is None
 
 
@@ -159,7 +156,7 @@ def test_the_client_is_cloned_but_not_pickled(client):
     assert not hasattr(clone(model), "estimator_")
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.client is None and model.client is client
-    assert np.array_equal(loaded.predict(clusters.ROWS), model.predict(clusters.ROWS))
+    assert np.array_equal(loaded.predict(ROWS), model.predict(ROWS))
     assert pickle.loads(pickle.dumps(Distributed(MODEL, client=False))).client is False
 
 
@@ -189,9 +186,7 @@ def test_warm_start_goes_on_part_by_part(client, whole):
 def assert_true(model):
     """A certificate of a fit that was ended."""
     assert model.certified_
-    assert model.primal_objective_ == pytest.approx(
-        primal_of_rows(model, clusters.ROWS, clusters.CLASSES), rel=1e-9
-    )
+    assert model.primal_objective_ == pytest.approx(primal_of_rows(model, ROWS, CLASSES), rel=1e-9)
 
 
 def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler):

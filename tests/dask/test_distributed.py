@@ -216,9 +216,8 @@ def assert_lazy_is_at_once(model, method, X, at_once, *data):
 def test_bags(whole):
     import dask.bag
 
-    X, y, weight = (
-        dask.bag.from_sequence(data, npartitions=3) for data in (TOKENS, TAGS, WEIGHT.tolist())
-    )
+    data = TOKENS, TAGS, WEIGHT.tolist()
+    X, y, weight = (dask.bag.from_sequence(column, npartitions=3) for column in data)
     model = Distributed(WHOLE).fit(X, y)
     assert_same_optimum(model.estimator_, whole)
     with dask.config.set(scheduler="synchronous"):

@@ -199,7 +199,8 @@ class Case:
         function = target if method is None else getattr(target, method)
         if method == "fit":
             arguments = self.fitting(target, "fit", arguments)
-        before = laws.fingerprint(laws.without_iterators(arguments))
+        kept = laws.without_iterators(arguments)
+        before = laws.fingerprint(kept)
         state = laws.fingerprint(target) if method else None
         self.report.story.append(f"{method or target.__name__}()")
         self.report.calls += 1
@@ -210,9 +211,7 @@ class Case:
             worked = False
         else:
             worked = True
-        laws.require(
-            laws.fingerprint(laws.without_iterators(arguments)) == before, "arguments are changed"
-        )
+        laws.require(laws.fingerprint(kept) == before, "arguments are changed")
         if method is None:
             return worked
         if not worked or method not in ("fit", "partial_fit"):

@@ -296,9 +296,8 @@ def calibrated(rng):
     subject = pick(rng, [tagger, trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "temperature"])}
-    subject.target = sskit.CalibratedTagger(
-        subject.target, risk=pick(rng, [None, "tokens"]), **given
-    )
+    given["risk"] = pick(rng, [None, "tokens"])
+    subject.target = sskit.CalibratedTagger(subject.target, **given)
     return subject
 
 

@@ -261,9 +261,8 @@ def poses(loss="squared", seed=5, **sizes):
         return np.mean(distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2))
 
     truths = list(zip(places, types, strict=True))
-    pairs, right = enumerated(
-        maps, truths, labellings, lambda x, y: pose_feature(model, x, *y), lost, block_weights(4)
-    )
+    feature, c = lambda x, y: pose_feature(model, x, *y), block_weights(4)
+    pairs, right = enumerated(maps, truths, labellings, feature, lost, c)
     pairs.labels = [
         [np.concatenate([at[:, 1] * x.shape[2] + at[:, 0], kind]) for at, kind in found]
         for x, found in zip(maps, pairs.labels, strict=True)

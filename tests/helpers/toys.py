@@ -162,10 +162,7 @@ def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
     class_of = np.minimum(np.arange(n_states), 1)
     table = (class_of[:, None] != class_of) * 1.0
     toy = bind_rows(X, y, n_states, form, weights, intercept, table)
-    toy.pairs.loss = [
-        np.array([float(class_of[k] != class_of[found[0]]) for k in found])
-        for found in toy.pairs.labels
-    ]
+    toy.pairs.loss = [table[found[0], found] for found in toy.pairs.labels]
     return toy
 
 

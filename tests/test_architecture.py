@@ -26,24 +26,11 @@ PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
-    "_inside",
-    "_labels",
-    "_numbers",
-    "_optional",
-    "_packing",
-    "_parameters",
-    "_public",
-    "_ready",
-    "_tag_schemes",
-    "_types",
-    "_warnings",
-}
-AMONG_COMMON = {
-    ("_labels", "_numbers"),
-    ("_labels", "_warnings"),
-    ("_parameters", "_types"),
-    ("_public", "_packing"),
-}
+    "_inside", "_labels", "_numbers", "_optional", "_packing", "_parameters", "_public", "_ready",
+    "_tag_schemes", "_types", "_warnings",
+}  # fmt: skip
+AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings")}
+AMONG_COMMON |= {("_parameters", "_types"), ("_public", "_packing")}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.
 # A folder's __init__.py may import all that is below the folder.
@@ -138,9 +125,8 @@ __main__: crfsuite datasets estimators metrics
 solvers:
 estimators: models/columns
 """
-IMPORTS = {
-    folder: below.split() for folder, below in re.findall(r"^(\S+):(.*(?:\n  .*)*)$", TABLE, re.M)
-}
+ROWS = re.findall(r"^(\S+):(.*(?:\n  .*)*)$", TABLE, re.M)
+IMPORTS = {folder: below.split() for folder, below in ROWS}
 # What is built upon the rest and can be taken off. Calls of users lead in, imports only out.
 OUTER = {
     "__main__", "calibration", "crfsuite", "dask", "datasets", "display", "inspection", "losses",
@@ -240,10 +226,8 @@ def arrows(package):
         for path, module, _ in all_imports(package)
         if module.partition(".")[0] == package.name
     ]
-    leads += [
-        (path, header.name, folder_of_file(package, header))
-        for path, header in all_includes(package)
-    ]
+    for path, header in all_includes(package):
+        leads.append((path, header.name, folder_of_file(package, header)))
     for path, name, there in leads:
         here = folder_of_file(package, path)
         if there == here or name == f"{package.name}.__version__":
@@ -343,9 +327,8 @@ def without_outer(tmp_path):
         paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
         environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
         environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
-        return subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=environ, capture_output=True, text=True
-        )
+        options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
+        return subprocess.run([sys.executable, *arguments], **options)
 
     return call
 

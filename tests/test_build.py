@@ -182,11 +182,8 @@ def test_code_for_other_compilers_is_checked(tmp_path, capsys):
 
 def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
     found = run_setup(monkeypatch, ROOT)
-    render, text, address = (
-        found["render_readme"],
-        (ROOT / "README.md").read_text(),
-        "https://a.b/c/",
-    )
+    render, address = found["render_readme"], "https://a.b/c/"
+    text = (ROOT / "README.md").read_text()
     links = [link[1] for link in found["LINK"].findall(text)]
     assert len(links) > 5
     targets = [link[1] for link in found["LINK"].findall(render(text, address))]
@@ -197,9 +194,8 @@ def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
         assert (ROOT / "doc" / name).is_file() or name.startswith(("auto_ex", "reference/change"))
     assert found["LINK"].findall(render(text, None)) == []
     assert "[how-to pages](" in text and "how-to pages" in render(text, None)
-    assert render("[a](https://x.y) [b](doc/index.rst#z)", address) == (
-        f"[a](https://x.y) [b]({address}index.html#z)"
-    )
+    found = render("[a](https://x.y) [b](doc/index.rst#z)", address)
+    assert found == f"[a](https://x.y) [b]({address}index.html#z)"
     for target in ("doc/no_page.rst", "setup.py", "doc/_static/no.png"):
         with pytest.raises(ValueError, match="is no page"):
             render(f"[a]({target})", address)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.public import public_objects
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
@@ -33,17 +34,6 @@ METHOD_ERRORS = ERRORS - {"RT01", "RT03"}
 # In a class that takes keywords the text may follow another order: its own ones come early.
 CLASS_ERRORS = ERRORS - {"PR03"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-
-def public_objects():
-    """Return {dotted name: class or function}, each object once, by its shortest name."""
-    found = {}
-    for module in runpy.run_path(str(ROOT / ".ci" / "public_names.py"))["public_modules"]():
-        for name in getattr(module, "__all__", ()):
-            item = getattr(module, name)
-            if (inspect.isclass(item) or inspect.isroutine(item)) and item not in found.values():
-                found[f"{module.__name__}.{name}"] = item
-    return found
 
 
 OBJECTS = public_objects()

@@ -8,14 +8,7 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sskit import (
-    CalibratedTagger,
-    PartsModel,
-    SegmentationModel,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
+import sskit
 from sskit.datasets import make_chains
 from sskit.display import FeatureWeightsDisplay
 from sskit.inspection import errors_frame, explain, weights_frame
@@ -36,9 +29,8 @@ def sentences(n=20):
 
 @pytest.fixture(scope="module")
 def pipeline():
-    return make_pipeline(TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0)).fit(
-        *sentences()
-    )
+    steps = TokenTransformer(DictVectorizer()), sskit.SequenceTagger(random_state=0)
+    return make_pipeline(*steps).fit(*sentences())
 
 
 def test_names_come_through_pipelines_and_searches(pipeline):
@@ -51,9 +43,8 @@ def test_names_come_through_pipelines_and_searches(pipeline):
     assert frame.equals(weights_frame(pipeline[-1], 2, feature_names=names))
     search = GridSearchCV(pipeline, {"sequencetagger__lam": [pipeline[-1].lam_]}, cv=2)
     assert weights_frame(search.fit(*sentences()), 2).equals(frame)
-    hashed = make_pipeline(
-        TokenTransformer(FeatureHasher(8, input_type="string")), SequenceTagger(random_state=0)
-    )
+    hasher = TokenTransformer(FeatureHasher(8, input_type="string"))
+    hashed = make_pipeline(hasher, sskit.SequenceTagger(random_state=0))
     X, y = sentences()
     hashed.fit([[[token["w"]] for token in sentence] for sentence in X], y)
     found = weights_frame(hashed)
@@ -91,7 +82,7 @@ def test_names_of_edges():
     rng, edges = np.random.default_rng(0), [[0, 1], [1, 2]]
     y = [rng.integers(2, size=3) for _ in range(6)]
     X = [(np.eye(2)[labels] + rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for labels in y]
-    model = make_pipeline(Namer(), SegmentationModel(random_state=0)).fit(X, y)
+    model = make_pipeline(Namer(), sskit.SegmentationModel(random_state=0)).fit(X, y)
     frame = weights_frame(model)
     assert set(frame[frame["kind"] == "node"]["feature"]) == {"red", "green"}
     assert set(frame[frame["kind"] == "edge"]["feature"]) <= {"close"}
@@ -121,18 +112,18 @@ def test_chosen_and_many_labels_and_what_has_no_weights(pipeline):
     assert list(display.axes_) == [axes]
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 6
-    rows = StructSVMClassifier(random_state=0).fit(X, y)
+    rows = sskit.StructSVMClassifier(random_state=0).fit(X, y)
     display = FeatureWeightsDisplay.from_estimator(rows)
     assert len(display.axes_) == len(display.figure_.axes) == 6
     none = clone(rows).fit(np.zeros((4, 2)), [0, 1, 2, 0])
-    draw = FeatureWeightsDisplay.from_estimator
+    draw, new = FeatureWeightsDisplay.from_estimator, sskit.SequenceTagger()
     for call, error, message in [
         (lambda: draw(pipeline, labels=["X"]), ValueError, "labels holds 'X'"),
         (lambda: draw(pipeline, ax=axes), ValueError, "axes must hold 3"),
-        (lambda: draw(SequenceTagger()), NotFittedError, "not fitted"),
+        (lambda: draw(new), NotFittedError, "not fitted"),
         (lambda: draw(none), ValueError, "no label with weights of features to draw"),
-        (lambda: weights_frame(PartsModel([-1, 0])), NotFittedError, "not fitted"),
-        (lambda: explain(make_pipeline(SequenceTagger()), [], 0, 0), NotFittedError, "not fitted"),
+        (lambda: weights_frame(sskit.PartsModel([-1, 0])), NotFittedError, "not fitted"),
+        (lambda: explain(make_pipeline(new), [], 0, 0), NotFittedError, "not fitted"),
         (lambda: explain(rows, X, 0, 0), TypeError,
          "StructSVMClassifier has no max-marginals, and no explain"),
     ]:  # fmt: skip
@@ -147,12 +138,12 @@ def as_trees(X):
 @pytest.mark.parametrize(
     ("estimator", "convert"),
     [
-        (SequenceTagger(random_state=0), list),
-        (SequenceTagger(n_states_per_label=2, random_state=0), list),
-        (SequenceTagger(order=2, random_state=0), list),
-        (CalibratedTagger(SequenceTagger(random_state=0), cv=2), list),
-        (TreeTagger(random_state=0), as_trees),
-        (GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.1]}, cv=2), list),
+        (sskit.SequenceTagger(random_state=0), list),
+        (sskit.SequenceTagger(n_states_per_label=2, random_state=0), list),
+        (sskit.SequenceTagger(order=2, random_state=0), list),
+        (sskit.CalibratedTagger(sskit.SequenceTagger(random_state=0), cv=2), list),
+        (sskit.TreeTagger(random_state=0), as_trees),
+        (GridSearchCV(sskit.SequenceTagger(random_state=0), {"lam": [0.1]}, cv=2), list),
     ],
 )
 def test_errors_are_all_listed_with_what_speaks_for_them(estimator, convert):
@@ -215,25 +206,25 @@ def test_errors_of_what_explains_nothing(pipeline):
     for name in ("top", "n_reasons"):
         with pytest.raises(ValueError, match=name):
             errors_frame(pipeline, X, y, **{name: -1})
-    rows = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
+    rows = sskit.StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals"):
         errors_frame(rows, [[0.0]], [0])
     with pytest.raises(NotFittedError):
-        errors_frame(SequenceTagger(), [[[0.0]]], [[0]])
+        errors_frame(sskit.SequenceTagger(), [[[0.0]]], [[0]])
 
 
 def test_an_explanation_reads_its_sequence_alone(monkeypatch):
     rng, read = np.random.default_rng(0), []
     X = [rng.normal(size=(3, 2)) for _ in range(30)]
     y = [rng.integers(2, size=3) for _ in X]
-    tagger = SequenceTagger(tol=0.5, random_state=0).fit(X, y)
-    whole = SequenceTagger._fitted_data
+    tagger = sskit.SequenceTagger(tol=0.5, random_state=0).fit(X, y)
+    whole = sskit.SequenceTagger._fitted_data
 
     def fitted_data(self, X):
         read.append(len(X))
         return whole(self, X)
 
-    monkeypatch.setattr(SequenceTagger, "_fitted_data", fitted_data)
+    monkeypatch.setattr(sskit.SequenceTagger, "_fitted_data", fitted_data)
     frame = errors_frame(tagger, X, y, top=None)
     assert len(frame) > 10
     assert read == [30, 30] + [1] * (len(read) - 2)

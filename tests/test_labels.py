@@ -60,9 +60,8 @@ def test_labels_are_what_they_are_equal_to():
         assert plain(label) is label
 
 
-@pytest.mark.parametrize(
-    ("given", "dtype", "values"),
-    [
+def test_arrays_keep_labels_what_they_are():
+    for given, dtype, values in [
         ([Tag.O, "B-PER", Tag.REST], "<U5", ["O", "B-PER", "I-PER"]),
         ([Grade.LOW, 7], "i8", [0, 7]),
         ([Raw.A, b"B"], "S2", [b"A1", b"B"]),
@@ -73,13 +72,11 @@ def test_labels_are_what_they_are_equal_to():
         (["a" * LONGEST, "b"], f"<U{LONGEST}", ["a" * LONGEST, "b"]),
         (["a" * (LONGEST + 1), Tag.O], "O", ["a" * (LONGEST + 1), "O"]),
         ([b"a" * (LONGEST + 1), b"b"], "O", [b"a" * (LONGEST + 1), b"b"]),
-    ],
-)
-def test_arrays_keep_labels_what_they_are(given, dtype, values):
-    before = list(given)
-    array = label_array(given, str)
-    assert array.dtype == dtype and array.tolist() == values and array.shape == (len(values),)
-    assert given == before and all(type(value) in {type(v) for v in values} for value in values)
+    ]:
+        before = list(given)
+        array = label_array(given, str)
+        assert array.dtype == dtype and array.tolist() == values and array.shape == (len(values),)
+        assert given == before and all(type(value) in {type(v) for v in values} for value in values)
 
 
 def test_long_strings_are_there_once_and_arrays_are_joined_without_a_look():

@@ -67,21 +67,18 @@ def test_numbers_of_answers_are_positive_integers():
         check_k(2**70)
 
 
+CHAIN, confusion = ([[0, 1]], [[0, 0]] * 2), ConfusionDisplay.from_predictions
 BOOLEAN_CALLS = {
     "strict": lambda value: convert_tags([["O"]], "bio", "bioes", strict=value),
     "output_dict": lambda value: span_report([["O"]], [["O"]], output_dict=value),
     "return_transitions": lambda value: make_digit_strings(2, return_transitions=value),
     "persistency": lambda value: expansion([[0, 1]], [], [], persistency=value),
-    "return_pairs": lambda value: chain_marginals([[0, 1]], [[0, 0]] * 2, return_pairs=value),
+    "return_pairs": lambda value: chain_marginals(*CHAIN, return_pairs=value),
     "return_pairs of trees": lambda value: tree_marginals([[0, 1]], return_pairs=value),
-    "return_triples": lambda value: chain_marginals([[0, 1]], [[0, 0]] * 2, return_triples=value),
-    "return_segments": lambda value: segment_marginals(
-        [[0, 1]], [[0, 0]] * 2, [[0]] * 2, return_segments=value
-    ),
+    "return_triples": lambda value: chain_marginals(*CHAIN, return_triples=value),
+    "return_segments": lambda value: segment_marginals(*CHAIN, [[0]] * 2, return_segments=value),
     "return_scores": lambda value: FITTED.predict_topk([[[1.0]]], 1, return_scores=value),
-    "include_values": lambda value: ConfusionDisplay.from_predictions(
-        [["a"]], [["b"]], include_values=value
-    ),
+    "include_values": lambda value: confusion([["a"]], [["b"]], include_values=value),
     "colorbar": lambda value: TransitionDisplay.from_estimator(FITTED, colorbar=value),
 }
 FITTED = SequenceTagger(random_state=0).fit([[[1.0], [-1.0]]], [["a", "b"]])

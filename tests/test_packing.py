@@ -111,18 +111,15 @@ def damaged(table, **changed):
     return {"coef_": table | changed}
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+def test_damaged_numbers_are_named():
+    for changed in [
         {"shape": [2]}, {"shape": [5, 3]}, {"shape": None}, {"counts": b""}, {"places": None},
         {"numbers": b"abc"}, {"dtypes": ["<u1", "<u1", "<i8"]}, {"dtypes": []},
         {"dtypes": ["<i1", "O", "<f8"]}, {KIND: "other"}, {"order": "F", "shape": [9, 9]},
-    ],
-)  # fmt: skip
-def test_damaged_numbers_are_named(changed):
-    _, table = through(np.eye(3))
-    with pytest.raises(ValueError, match="coef_ of the saved model is damaged"):
-        unpacked(damaged(table, **changed))
+    ]:  # fmt: skip
+        _, table = through(np.eye(3))
+        with pytest.raises(ValueError, match="coef_ of the saved model is damaged"):
+            unpacked(damaged(table, **changed))
 
 
 @pytest.mark.parametrize("changed", [{"text": b""}, {"lengths": None}, {"dtype": "<f8"}])

@@ -68,29 +68,31 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 
 
 def test_bad_input():
-    for arguments, error, pattern in [
-        ({"y_true": []}, ValueError, "y_true must hold one sample"),
-        ({"y_true": 3}, TypeError, "y_true must be a list with one array of positions"),
-        ({"y_pred": POSES[:1]}, ValueError, "y_true has 2 samples but y_pred has 1"),
-        ({"y_pred": [POSES[0], [[0, 0]]]}, ValueError, r"y_pred\[1\] must be numbers .* \(3, 2\)"),
-        ({"y_true": [POSES[0], [[0, 0], [1]]]}, ValueError, r"y_true\[1\] is no array: its items"),
-        ({"y_true": [POSES[0], [[0, np.nan]] * 3]}, ValueError, r"y_true\[1\]\[0, 1\] is nan"),
-        ({"y_true": [[["a", "b"]] * 3] * 2}, ValueError, r"y_true\[0\] must hold numbers"),
-        ({"y_true": [0.5, 1.0]}, ValueError, r"y_true\[0\] must be numbers .*\(n_parts, 2\)"),
-        ({"y_true": [np.zeros((0, 2))] * 2}, ValueError, r"y_true\[0\] must be numbers of shape"),
-        ({"y_pred": [POSES[0], [[0, 1e200]] * 3]}, ValueError, r"y_pred\[1\]\[0, 1\] is 1e\+200"),
-        ({"torso": 1}, ValueError, "torso must be two different parts from 0 to 2, got 1"),
-        ({"torso": np.array(1)}, ValueError, "torso must be two different parts from 0 to 2, got"),
-        ({"torso": (0, 3)}, ValueError, "torso must be two different parts from 0 to 2"),
-        ({"sample_weight": [1.0]}, ValueError, r"sample_weight must be numbers of shape \(2,\)"),
-        ({"sample_weight": [1e308, 1e308]}, ValueError, "sample_weight has the sum inf"),
-        ({"sample_weight": [1j, 1.0]}, ValueError, "sample_weight must hold numbers"),
-        ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1.0, expected"),
-    ]:
-        arguments = {"y_true": POSES, "y_pred": POSES} | arguments
-        for function in (pdj_score, pdj_curve, mean_part_error):
-            with pytest.raises(error, match=pattern):
-                function(**arguments)
+    """Poses are read as in tests/inputs/test_score_maps.py."""
+    first, nan, large = POSES[0], [[0, np.nan]] * 3, [[0, 1e200]] * 3
+    torso = "torso must be two different parts from 0 to 2, got"
+    for error, pattern, argument, *wrong in [
+        (ValueError, "y_true must hold one sample", "y_true", []),
+        (TypeError, "y_true must be a list with one array of positions", "y_true", 3),
+        (ValueError, "y_true has 2 samples but y_pred has 1", "y_pred", POSES[:1]),
+        (ValueError, r"y_pred\[1\] must be numbers .* \(3, 2\)", "y_pred", [first, [[0, 0]]]),
+        (ValueError, r"y_true\[1\] is no array: its items", "y_true", [first, [[0, 0], [1]]]),
+        (ValueError, r"y_true\[1\]\[0, 1\] is nan", "y_true", [first, nan]),
+        (ValueError, r"y_true\[0\] must hold numbers", "y_true", [[["a", "b"]] * 3] * 2),
+        (ValueError, r"y_true\[0\] must be numbers .*\(n_parts, 2\)", "y_true", [0.5, 1.0],
+         [np.zeros((0, 2))] * 2),
+        (ValueError, r"y_pred\[1\]\[0, 1\] is 1e\+200", "y_pred", [first, large]),
+        (ValueError, torso, "torso", 1, np.array(1), (0, 3)),
+        (ValueError, r"must be numbers of shape \(2,\)", "sample_weight", [1.0]),
+        (ValueError, "sample_weight has the sum inf", "sample_weight", [1e308, 1e308]),
+        (ValueError, "sample_weight must hold numbers", "sample_weight", [1j, 1.0]),
+        (ValueError, r"sample_weight\[1\] is -1.0, expected", "sample_weight", [1.0, -1.0]),
+    ]:  # fmt: skip
+        for value in wrong:
+            arguments = {"y_true": POSES, "y_pred": POSES} | {argument: value}
+            for function in (pdj_score, pdj_curve, mean_part_error):
+                with pytest.raises(error, match=pattern):
+                    function(**arguments)
 
 
 def test_types_of_numbers_and_bad_radii():

@@ -114,9 +114,8 @@ def check_in_a_process(every, names, many=1000):
     """Change every so many parts of files of models, one at a time, and load and predict."""
     command = [sys.executable, "-X", "faulthandler", "-m", "helpers.hostile"]
     command += [str(every), str(many), *names]
-    run = subprocess.run(
-        command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=900
-    )
+    options = {"cwd": Path(__file__).parent, "capture_output": True, "text": True}
+    run = subprocess.run(command, timeout=900, **options)
     if "minimum cuts need PyMaxflow" in run.stderr:
         pytest.skip("minimum cuts need PyMaxflow, which is not installed")
     # a crash leaves the change that it came from in the last line

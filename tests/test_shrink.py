@@ -14,11 +14,11 @@ RNG = np.random.default_rng(0)
 def sentences(n):
     """Return sentences whose words tell labels, with numbers that do not."""
     labels = RNG.integers(3, size=(n, 5))
-    X = [
-        [{"word": f"{k}{RNG.integers(9)}", f"noise{RNG.integers(60)}": 1.0} for k in row]
-        for row in labels
-    ]
-    return X, [[f"L{k}" for k in row] for row in labels]
+
+    def token(k):
+        return {"word": f"{k}{RNG.integers(9)}", f"noise{RNG.integers(60)}": 1.0}
+
+    return [list(map(token, row)) for row in labels], [[f"L{k}" for k in row] for row in labels]
 
 
 def trees(X):
@@ -94,32 +94,19 @@ def test_hidden_states_and_files(tmp_path):
     np.testing.assert_array_equal(labels(restored, HELD_OUT), labels(model, HELD_OUT))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda m: shrink(SequenceTagger(), X), NotFittedError, "not fitted"),
-        (lambda m: shrink(m, X, max_changed=-0.1), ValueError, "max_changed"),
-        (lambda m: shrink(m, X, max_changed="few"), TypeError, "max_changed"),
-        (lambda m: shrink(m, [[]]), ValueError, "X has no tokens"),
-        (lambda m: shrink(m, []), ValueError, "sample"),
-        (
-            lambda m: shrink(m, m.vectorizer_.transform(X)),
-            ValueError,
-            "X must have tokens that are",
-        ),
-        (
-            lambda m: shrink(SequenceTagger(max_iter=1, tol=1.0).fit(*make_digit_strings(5)), X),
-            TypeError,
-            "named features.*this SequenceTagger",
-        ),
-        (
-            lambda m: shrink(StructSVMClassifier(tol=1.0).fit(np.eye(4), [0, 1, 0, 1]), np.eye(4)),
-            TypeError,
-            "this StructSVMClassifier",
-        ),
-    ],
-)
-def test_bad_input(call, error, message):
-    model = SequenceTagger(random_state=0, tol=0.5).fit(X[:5], Y[:5])
-    with pytest.raises(error, match=message):
-        call(model)
+def test_bad_input():
+    named = SequenceTagger(random_state=0, tol=0.5).fit(X[:5], Y[:5])
+    unnamed = SequenceTagger(max_iter=1, tol=1.0).fit(*make_digit_strings(5))
+    of_rows = StructSVMClassifier(tol=1.0).fit(np.eye(4), [0, 1, 0, 1])
+    for model, samples, options, error, message in [
+        (SequenceTagger(), X, {}, NotFittedError, "not fitted"),
+        (named, X, {"max_changed": -0.1}, ValueError, "max_changed"),
+        (named, X, {"max_changed": "few"}, TypeError, "max_changed"),
+        (named, [[]], {}, ValueError, "X has no tokens"),
+        (named, [], {}, ValueError, "sample"),
+        (named, named.vectorizer_.transform(X), {}, ValueError, "X must have tokens that are"),
+        (unnamed, X, {}, TypeError, "named features.*this SequenceTagger"),
+        (of_rows, np.eye(4), {}, TypeError, "this StructSVMClassifier"),
+    ]:
+        with pytest.raises(error, match=message):
+            shrink(model, samples, **options)

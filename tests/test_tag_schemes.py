@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers import segments
 
 from sskit._tag_schemes import SCHEMES, find_violations
 from sskit.metrics import convert_tags, span_f1_score, spans
@@ -14,20 +15,15 @@ LETTERS = {"bilou": dict(zip("BIES", "BILU", strict=True))}
 
 
 def segmentations(length):
-    """Yield all ways to put spans on some tokens: lists of (kind or None, length)."""
-    if length == 0:
-        yield []
-    for n in range(1, length + 1):
-        for rest in segmentations(length - n):
-            if n == 1:
-                yield [(None, 1), *rest]
-            yield from ([(kind, n), *rest] for kind in KINDS)
+    """All ways to put spans on some tokens: lists of (kind or None, length)."""
+    every = segments.segmentations(length, [1, length, length])
+    return [[((None, *KINDS)[k], stop - start) for start, stop, k in some] for some in every]
 
 
-def write(segments, scheme):
+def write(segmentation, scheme):
     """Tags of a segmentation, as the definitions of the schemes say."""
     tags, before = [], None
-    for kind, n in segments:
+    for kind, n in segmentation:
         if kind is None:
             tags.append("O")
         elif scheme in ("bio", "iob2"):

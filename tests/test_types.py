@@ -11,28 +11,19 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from helpers.public import public_objects
 
 import sskit
 import sskit.oracles
 
 ROOT = Path(__file__).resolve().parents[1]
 STUBS = ROOT / "sskit" / "oracles" / "__init__.pyi"
-PUBLIC = runpy.run_path(str(ROOT / ".ci" / "public_names.py"))
 
 
-def public_objects():
-    """Return the public classes and functions by name, compiled ones aside."""
-    found = {}
-    for module in PUBLIC["public_modules"]():
-        for name in getattr(module, "__all__", ()):
-            item = getattr(module, name)
-            if inspect.isclass(item) or inspect.isfunction(item):
-                found.setdefault(item, f"{module.__name__}.{name}")
-    return {name: item for item, name in found.items()}
-
-
-OBJECTS = public_objects()
-CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)}
+# the public classes and functions by name, compiled ones aside
+CLASSES = {name: item for name, item in public_objects().items() if inspect.isclass(item)}
+FUNCTIONS = {name: item for name, item in public_objects().items() if inspect.isfunction(item)}
+OBJECTS = CLASSES | FUNCTIONS
 
 
 def functions_of(cls):
@@ -70,7 +61,7 @@ def documented(cls):
 
 
 def test_functions_and_methods_have_types():
-    functions = {name: item for name, item in OBJECTS.items() if name not in CLASSES}
+    functions = dict(FUNCTIONS)
     for name, cls in CLASSES.items():
         functions |= {f"{name}.{method}": function for method, function in functions_of(cls)}
     assert len(functions) > 150
@@ -185,7 +176,5 @@ def test_both_checkers_find_planted_faults(pages, tmp_path):
     wrong.write_text(WRONG.replace('"x"', "0.1"))
     faults = script["find_faults"]([page], wrong, tmp_path / "types")
     places = [re.search(r"(page.rst|wrong.py):\d+: \w+", fault)[0] for fault in faults]
-    checkers = "mypy", "basedpyright"
-    assert places == [
-        f"{place}: {name}" for name in checkers for place in ("page.rst:7", "wrong.py:3")
-    ]
+    found = [f"{place}: mypy" for place in ("page.rst:7", "wrong.py:3")]
+    assert places == [*found, *(place.replace("mypy", "basedpyright") for place in found)]

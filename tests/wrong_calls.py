@@ -6,23 +6,6 @@ It is read, never run. Each wrong line has a right one of the same kind above it
 import numpy as np
 
 import sskit
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    SegmentTagger,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredModel,
-    StructuredSVM,
-    TreeTagger,
-)
 from sskit.dask import Distributed
 from sskit.datasets import load_conll, make_chains, make_digit_strings, save_conll
 from sskit.display import ConvergenceDisplay, TransitionDisplay, show_sequence
@@ -41,34 +24,35 @@ rows, labels = np.eye(3), np.arange(3)
 
 # ---- parameters
 
-tagger = SequenceTagger(0.1, rescaling=SlackRescaling("exact"), allowed_transitions="bio")
-SequenceTagger(lambda_=1)  # rejected
-SequenceTagger(lam="x")  # rejected
-SequenceTagger(rescaling="slacks")  # rejected
-SequenceTagger(0.1, "slack")  # rejected
-SequenceTagger(allowed_transitions="iob")  # rejected
-SequenceTagger(loss="zero_one")  # rejected
-SequenceTagger(order=3)  # rejected
-SequenceTagger(solver="sgd")  # rejected
+slack = sskit.SlackRescaling("exact")
+tagger = sskit.SequenceTagger(0.1, rescaling=slack, allowed_transitions="bio")
+sskit.SequenceTagger(lambda_=1)  # rejected
+sskit.SequenceTagger(lam="x")  # rejected
+sskit.SequenceTagger(rescaling="slacks")  # rejected
+sskit.SequenceTagger(0.1, "slack")  # rejected
+sskit.SequenceTagger(allowed_transitions="iob")  # rejected
+sskit.SequenceTagger(loss="zero_one")  # rejected
+sskit.SequenceTagger(order=3)  # rejected
+sskit.SequenceTagger(solver="sgd")  # rejected
 BCFW(steps="pairwise", cache=True)
 BCFW(step="fw")  # rejected
 MultiPlane(steps="projection")  # rejected
 GDMM(method="cg")  # rejected
 Subgradient(0.1)  # rejected
-TreeTagger(class_weight="balance")  # rejected
-GraphTagger(inference="graphcut")  # rejected
-SegmentTagger(max_length="all")  # rejected
-StructSVMClassifier(kernel="gauss")  # rejected
-MultilabelPairwise(edges="none")  # rejected
-HierarchicalMultilabel(0.1, 0.2)  # rejected
-PartsModel()  # rejected
-StructuredSVM()  # rejected
-CalibratedTagger(tagger, method="platt")  # rejected
-EarlyStopping(tagger, n_iter_no_change="5")  # rejected
-RegularizationPath(tagger, 0.1)  # rejected
-Distributed(SequenceTagger)  # rejected
+sskit.TreeTagger(class_weight="balance")  # rejected
+sskit.GraphTagger(inference="graphcut")  # rejected
+sskit.SegmentTagger(max_length="all")  # rejected
+sskit.StructSVMClassifier(kernel="gauss")  # rejected
+sskit.MultilabelPairwise(edges="none")  # rejected
+sskit.HierarchicalMultilabel(0.1, 0.2)  # rejected
+sskit.PartsModel()  # rejected
+sskit.StructuredSVM()  # rejected
+sskit.CalibratedTagger(tagger, method="platt")  # rejected
+sskit.EarlyStopping(tagger, n_iter_no_change="5")  # rejected
+sskit.RegularizationPath(tagger, 0.1)  # rejected
+Distributed(sskit.SequenceTagger)  # rejected
 StructuredHinge("forest")  # rejected
-SlackRescaling("newton")  # rejected
+sskit.SlackRescaling("newton")  # rejected
 TokenVectorizer(1)  # rejected
 TokenTransformer()  # rejected
 SuperpixelGraphs(n_segments="100")  # rejected
@@ -86,15 +70,15 @@ tagger.predict_topk(X)  # rejected
 answers, scores = tagger.predict_topk(X, 2, return_scores=True)
 tagger.predict_topk(X, 2, return_scores=True).shape  # rejected
 tagger.history_.gap  # rejected
-StructSVMClassifier().fit(rows, labels).predict(rows, labels)  # rejected
-RankingSVM().fit(rows, labels).classes_  # rejected
-RegularizationPath(tagger).fit(X, y).gap_at("1")  # rejected
-CalibratedTagger(tagger).fit(X, y).sample(X, n="3")  # rejected
+sskit.StructSVMClassifier().fit(rows, labels).predict(rows, labels)  # rejected
+sskit.RankingSVM().fit(rows, labels).classes_  # rejected
+sskit.RegularizationPath(tagger).fit(X, y).gap_at("1")  # rejected
+sskit.CalibratedTagger(tagger).fit(X, y).sample(X, n="3")  # rejected
 TokenVectorizer().fit([["a"]]).vocabulary_[0]  # rejected
 RaggedArray(rows)  # rejected
 
 
-class Heads(StructuredModel):
+class Heads(sskit.StructuredModel):
     """A structure whose names of parameters are its own."""
 
     n_weights = 3
@@ -103,7 +87,7 @@ class Heads(StructuredModel):
         return 1.0
 
 
-class Depths(StructuredModel):
+class Depths(sskit.StructuredModel):
     """Its loss lacks the labelling."""
 
     def loss(self, y_true):  # rejected

@@ -30,9 +30,7 @@ def tagged(n=40, seed=0, longest=6, tags=TAGS):
     """Sequences whose features tell of their labels, with noise."""
     rng = np.random.default_rng(seed)
     y = [tags[rng.integers(len(tags), size=rng.integers(1, longest + 1))] for _ in range(n)]
-    X = [
-        1.0 * (labels[:, None] == tags) + rng.normal(size=(len(labels), len(tags))) for labels in y
-    ]
+    X = [(row[:, None] == tags) + rng.normal(size=(len(row), len(tags))) for row in y]
     return X, y
 
 
@@ -80,17 +78,13 @@ def test_labels_that_a_split_does_not_know(data):
 def test_pipelines_searches_and_ends():
     X, y = tagged(16)
     scaled = make_pipeline(TokenTransformer(StandardScaler()), SequenceTagger(random_state=0))
-    model = CalibratedTagger(scaled, cv=KFold(2, shuffle=True, random_state=0)).fit(
-        X, y, sample_weight=np.ones(len(X))
-    )
+    model = CalibratedTagger(scaled, cv=KFold(2, shuffle=True, random_state=0))
+    model.fit(X, y, sample_weight=np.ones(len(X)))
     assert len(model.predict_proba(X)) == len(X)
     assert 0.2 < model.score(X, y) < 1
-    search = GridSearchCV(
-        CalibratedTagger(SequenceTagger(random_state=0), cv=2, method="temperature"),
-        {"estimator__lam": [0.1, 1.0]},
-        cv=2,
-    ).fit(X, y)
-    assert search.best_score_ > 0.2
+    model = CalibratedTagger(SequenceTagger(random_state=0), cv=2, method="temperature")
+    search = GridSearchCV(model, {"estimator__lam": [0.1, 1.0]}, cv=2)
+    assert search.fit(X, y).best_score_ > 0.2
     inner = GridSearchCV(SequenceTagger(random_state=0), {"lam": [0.1, 1.0]}, cv=2)
     model = CalibratedTagger(inner, cv=2, method="matrix").fit(X, y)
     assert model.predict_proba(X)[0].shape == (len(X[0]), 5)
@@ -198,11 +192,7 @@ def test_what_cannot_be_calibrated_is_told():
     for estimator, data, message in (
         (RegularizationPath(SequenceTagger()), (X, y), "RegularizationPath .* needs cv and refit"),
         (RegularizationPath(SequenceTagger(), cv=2, refit=False), (X, y), "needs cv and refit=Tr"),
-        (
-            GridSearchCV(SequenceTagger(), {"lam": [1.0]}, refit=False),
-            (X, y),
-            "it needs refit=True",
-        ),
+        (GridSearchCV(hidden, {"lam": [1.0]}, refit=False), (X, y), "it needs refit=True"),
         (inner, (X, y), "not calibrated yet, got a CalibratedTagger"),
         (make_pipeline(inner), (X, y), "not calibrated yet, got a CalibratedTagger"),
         (SequenceTagger(), (X, with_hidden(y, None)), missing),
@@ -241,23 +231,18 @@ def test_held_out_labels_that_say_nothing():
     X, y = tagged(30)
     hidden = y[:15] + [["?"] * len(row) for row in y[15:]]
     tagger = SequenceTagger(ignore_label="?", random_state=0)
-    model = CalibratedTagger(tagger, cv=[(np.arange(15), np.arange(15, 30))], method="matrix").fit(
-        X, hidden
-    )
+    folds = [(np.arange(15), np.arange(15, 30))]
+    model = CalibratedTagger(tagger, cv=folds, method="matrix").fit(X, hidden)
     # any labels agree with what is not known
     assert model.log_likelihood_ == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(model.predict_proba(X[:1])[0].sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        EarlyStopping(SequenceTagger(random_state=0), random_state=0),
-        RegularizationPath(SequenceTagger(random_state=0), cv=2),
-    ],
-)
-def test_estimators_around_taggers(estimator):
+@pytest.mark.parametrize("around", [EarlyStopping, RegularizationPath])
+def test_estimators_around_taggers(around):
     X, y = tagged(30)
+    options = {"random_state": 0} if around is EarlyStopping else {"cv": 2}
+    estimator = around(SequenceTagger(random_state=0), **options)
     model = CalibratedTagger(estimator, cv=2, method="temperature")
     model.fit(X, y, sample_weight=np.arange(30) % 3 + 1.0)
     # the tagger inside, with the same calibration

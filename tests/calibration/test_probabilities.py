@@ -1,13 +1,13 @@
 """Probabilities of sequences and trees are those of the enumeration."""
 
-import itertools
+import copy
 import pickle
 from functools import cache, partial
 
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.labellings import dense
+from helpers.labellings import dense, owners, score_labellings
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
@@ -55,62 +55,45 @@ def forest(n=40, seed=0, longest=4):
     return X, y
 
 
+def calibrated(model):
+    """A copy of the tagger whose weights are the calibrated ones.
+
+    Those of a further feature, a constant, are the bias of each state.
+    """
+    c, member = model.calibration_, copy.copy(model.estimator_)
+    owner, coef = owners(member), c["coef"]
+    if coef.ndim == 2:
+        # of its own label a state has its own score, of the others the mean over their states
+        mean = (owner == np.arange(3)[:, None]) / np.bincount(owner)[:, None]
+        mixed = [
+            np.where((np.arange(3) == k)[:, None], own, mean)
+            for k, own in zip(owner, np.eye(len(owner)), strict=True)
+        ]
+        scale = np.array([coef[k] @ rows for k, rows in zip(owner, mixed, strict=True)])
+    else:
+        scale = np.diag(coef[owner] if coef.ndim else np.full(len(owner), coef))
+    member.coef_ = np.column_stack([scale @ member.coef_, c["bias"][owner]])
+    of_states = c["transitions"][:, owner][:, :, owner]
+    if isinstance(member, TreeTagger):  # which has no calibration of its roots and leaves
+        member.root_, member.leaf_ = scale @ member.root_, scale @ member.leaf_
+        member.transitions_ = c["pairs"] * member.transitions_ + of_states
+        return member
+    for name in {"transitions_", "start_", "end_", "edge_coef_", "triples_"} & {*vars(member)}:
+        setattr(member, name, c["pairs"] * getattr(member, name))
+    member.transitions_ = member.transitions_ + of_states[0]
+    member.start_, member.end_ = member.start_ + c["start"][owner], member.end_ + c["end"][owner]
+    if member.allowed_transitions_ is not None:
+        member.transitions_[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf
+        member.start_[~member.allowed_start_[owner]] = -np.inf
+    return member
+
+
 def labellings(model, item):
     """Return all labellings of an item and p of each."""
-    c, member = model.calibration_, model.estimator_
     x, *rest = item if isinstance(item, tuple) else (item,)
-    x = dense(x)
-    labels = np.array(list(itertools.product(range(3), repeat=len(x))))
-    counts = getattr(member, "n_states_", np.ones(3, dtype=int))
-    owner = np.repeat(np.arange(3), counts)
-    paths = np.array(list(itertools.product(range(len(owner)), repeat=len(x))))
-    own = x @ member.coef_.T
-    tree = isinstance(member, TreeTagger)
-    if tree:  # which has no calibration of its roots and leaves
-        for v, parent in enumerate(rest[0]):
-            own[v] += member.root_ * (parent < 0) + member.leaf_ * (v not in rest[0])
-    if c["coef"].ndim == 2:
-        means = np.stack([own[:, owner == k].mean(axis=1) for k in range(3)], axis=1)
-        nodes = np.empty_like(own)
-        for s, k in enumerate(owner):
-            mixed = means.copy()
-            mixed[:, k] = own[:, s]
-            nodes[:, s] = mixed @ c["coef"][k]
-    else:
-        nodes = own * (c["coef"][owner] if c["coef"].ndim else c["coef"])
-    nodes = nodes + c["bias"][owner]
-    of_states = c["transitions"][:, owner][:, :, owner]
-    if tree:
-        scores = nodes[np.arange(len(x)), paths].sum(axis=1)
-        tables = c["pairs"] * member.transitions_ + of_states
-        for v, parent in enumerate(rest[0]):
-            if parent >= 0:
-                table = tables[list(member.edge_kinds_).index(rest[1][v])]
-                scores += table[paths[:, parent], paths[:, v]]
-        return labels, of_labels(scores, owner[paths], len(labels))
-    nodes[0] += c["pairs"] * member.start_ + c["start"][owner]
-    nodes[-1] += c["pairs"] * member.end_ + c["end"][owner]
-    scores = nodes[np.arange(len(x)), paths].sum(axis=1)
-    for t in range(len(x) - 1):
-        table = member.transitions_
-        if rest:
-            table = table + np.tensordot(dense(rest[0])[t], member.edge_coef_, 1)
-        table = c["pairs"] * table + of_states[0]
-        if member.allowed_transitions_ is not None:
-            table[~member.allowed_transitions_[np.ix_(owner, owner)]] = -np.inf
-        scores += table[paths[:, t], paths[:, t + 1]]
-    if member.allowed_start_ is not None:
-        scores[~member.allowed_start_[owner[paths[:, 0]]]] = -np.inf
-    for t in range(len(x) - 2 if member.order == 2 else 0):
-        scores += c["pairs"] * member.triples_[paths[:, t], paths[:, t + 1], paths[:, t + 2]]
-    return labels, of_labels(scores, owner[paths], len(labels))
-
-
-def of_labels(scores, labels, n_labellings):
-    """Probabilities of labellings, of the scores of those of states."""
-    p = np.exp(scores - logsumexp(scores))
-    place = labels @ 3 ** np.arange(labels.shape[1])[::-1]
-    return np.bincount(place, p, minlength=n_labellings)
+    x = np.column_stack([dense(x), np.ones(x.shape[0])])
+    labels, scores = score_labellings(calibrated(model), (x, *rest), np.logaddexp)
+    return labels, np.exp(scores - logsumexp(scores))
 
 
 def with_params(model, **params):

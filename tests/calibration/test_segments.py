@@ -109,13 +109,7 @@ def test_probabilities_are_those_of_the_enumeration(name, knows, n_jobs):
             for label, start, stop, value in spans:
                 assert value == pytest.approx(of_segment[start, stop, label], abs=1e-9)
         # the expected number of segments that are wrong or missed
-        risks = [
-            sum(
-                fraction * len({*some} ^ {*one})
-                for one, fraction in zip(found, fractions, strict=True)
-            )
-            for some in found
-        ]
+        risks = [fractions @ [len({*some} ^ {*one}) for one in found] for some in found]
         own = tuple((a, b, k) for k, a, b, _ in best[i])
         assert risks[found.index(own)] == pytest.approx(min(risks), abs=1e-9)
         counts = dict.fromkeys(found, 0)
@@ -138,9 +132,8 @@ def test_the_temperature_is_the_best_factor():
     model = CalibratedTagger(tagger, method="temperature", cv="prefit").fit(X[30:], y[30:])
     factor = float(model.calibration_["pairs"])
     for other in (0.97 * factor, 1.03 * factor):
-        assert (
-            target.evaluate(Calibration.scaled(other, 3, 1))[0] / able.sum() < model.log_likelihood_
-        )
+        log_likelihood, _ = target.evaluate(Calibration.scaled(other, 3, 1))
+        assert log_likelihood / able.sum() < model.log_likelihood_
     same = CalibratedTagger(tagger, cv="prefit").fit(X[30:], y[30:])  # "matrix" is one factor too
     assert same.calibration_["pairs"] == factor
     for one, other in zip(model.predict(X), tagger.predict(X), strict=True):
@@ -170,34 +163,32 @@ def test_folds_tags_and_what_ends_in_a_tagger():
     assert model.span_confidence(X[:1], [[(0, 1, "c")]])[0] == [("c", 0, 1, 0.0)]
 
 
-@pytest.mark.parametrize(
-    ("risk", "tagger", "message"),
-    [
-        ("tokens", SegmentTagger(), "labels of tokens are no segments; use 'segments'"),
-        ("segments", SequenceTagger(), "its labels are those of tokens; use 'tokens'"),
-    ],
-)
-def test_risks_of_the_other_kind_are_refused(risk, tagger, message):
+def test_risks_of_the_other_kind_are_refused():
     X, y = data(8)
-    if isinstance(tagger, SequenceTagger):
-        y = [["a"] * len(x) for x in X]
-    model = CalibratedTagger(tagger, risk=risk)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
+    tags = [["a"] * len(x) for x in X]
+    for risk, tagger, labels, message in (
+        ("tokens", SegmentTagger(), y, "labels of tokens are no segments; use 'segments'"),
+        ("segments", SequenceTagger(), tags, "its labels are those of tokens; use 'tokens'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            CalibratedTagger(tagger, risk=risk).fit(X, labels)
+
+
+LOSSES = [
+    {"loss": "hamming"}, {"loss": 1 - np.eye(3)}, {"class_weight": "balanced"},
+    {"rescaling": "slack"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("given", "message"),
     [
-        ({"loss": "hamming"}, "a likelihood has no losses"),
-        ({"loss": 1 - np.eye(3)}, "a likelihood has no losses"),
-        ({"class_weight": "balanced"}, "a likelihood has no losses"),
-        ({"rescaling": "slack"}, "a likelihood has no losses"),
-        ({"bounds": (0, None)}, "no weights within bounds"),
-        ({"solver": "bcfw"}, "use 'auto' or 'lbfgs'"),
+        (LOSSES, "a likelihood has no losses"),
+        ([{"bounds": (0, None)}], "no weights within bounds"),
+        ([{"solver": "bcfw"}], "use 'auto' or 'lbfgs'"),
     ],
 )
-def test_what_a_likelihood_of_segments_does_not_take_is_named(params, message):
-    X, y = data(8)
-    with pytest.raises(ValueError, match=message):
-        SegmentTagger(surrogate="log", **params).fit(X, y)
+def test_what_a_likelihood_of_segments_does_not_take_is_named(given, message):
+    for params in given:
+        with pytest.raises(ValueError, match=message):
+            SegmentTagger(surrogate="log", **params).fit(*data(8))

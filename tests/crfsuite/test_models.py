@@ -28,11 +28,27 @@ def data():
     return *addresses("train", 300), *addresses("test", 146)
 
 
-def theirs(path, X):
-    """Return what python-crfsuite predicts with a model."""
+def opened(path):
+    """Return the tagger of python-crfsuite with the model of a file."""
     tagger = pytest.importorskip("pycrfsuite").Tagger()
     tagger.open(str(path))
+    return tagger
+
+
+def theirs(path, X):
+    """Return what python-crfsuite predicts with a model."""
+    tagger = opened(path)
     return [tagger.tag(tokens) for tokens in X]
+
+
+def train(path, X, y, algorithm, params):
+    """Write a model that python-crfsuite trains; return its log."""
+    trainer = pytest.importorskip("pycrfsuite").Trainer(algorithm=algorithm, verbose=False)
+    for tokens, labels in zip(X, y, strict=True):
+        trainer.append(tokens, labels)
+    trainer.set_params(params)
+    trainer.train(str(path))
+    return trainer.logparser
 
 
 def marked(X, start="sskit:start", end="sskit:end"):
@@ -62,12 +78,8 @@ def test_crfsuite_predicts_as_the_tagger_does(data, tmp_path):
 @pytest.mark.parametrize("algorithm", ["ap", "lbfgs"])
 def test_the_tagger_predicts_as_crfsuite_does(data, tmp_path, algorithm):
     X, y, X_test, y_test = data
-    trainer = pytest.importorskip("pycrfsuite").Trainer(algorithm=algorithm, verbose=False)
-    for tokens, labels in zip(X, y, strict=True):
-        trainer.append(tokens, labels)
-    trainer.set_params({"max_iterations": 15})
     path = tmp_path / "model.crfsuite"
-    trainer.train(str(path))
+    train(path, X, y, algorithm, {"max_iterations": 15})
     tagger = load_crfsuite(path)
     assert to_lists(tagger.predict(X_test)) == theirs(path, X_test)
     # and once more, by a file of our own
@@ -87,13 +99,10 @@ def test_the_tagger_predicts_as_crfsuite_does(data, tmp_path, algorithm):
 def test_the_objective_of_the_likelihood_is_that_of_crfsuite(data, tmp_path):
     """With weights for all features and labels, which CRFsuite calls possible states."""
     X, y, *_ = data
-    trainer = pytest.importorskip("pycrfsuite").Trainer(algorithm="lbfgs", verbose=False)
-    for tokens, labels in zip(marked(X), y, strict=True):
-        trainer.append(tokens, labels)
-    possible = {"feature.possible_states": True, "feature.possible_transitions": True}
-    trainer.set_params({"c2": 1.0, "epsilon": 1e-7, "delta": 1e-9, **possible})
-    trainer.train(str(tmp_path / "model.crfsuite"))
-    theirs = trainer.logparser.last_iteration["loss"]
+    params = {"feature.possible_states": True, "feature.possible_transitions": True}
+    params |= {"c2": 1.0, "epsilon": 1e-7, "delta": 1e-9}
+    log = train(tmp_path / "model.crfsuite", marked(X), y, "lbfgs", params)
+    theirs = log.last_iteration["loss"]
     # c2 ||w||^2 - sum_i log p_i is n times lam / 2 ||w||^2 - mean log p with lam = 2 c2 / n
     tagger = SequenceTagger(surrogate="log", lam=2.0 / len(X), tol=1e-6).fit(X, y)
     ours = tagger.primal_objective_ * len(X)
@@ -115,10 +124,7 @@ def test_names_are_those_of_python_crfsuite(X, separator, tmp_path):
     tagger = SequenceTagger(bounds=NO_ENDS, random_state=0).fit(X, TAGS)
     save_crfsuite(tagger, path, separator=separator)
     assert theirs(path, X) == to_lists(tagger.predict(X)) == TAGS
-    info = pytest.importorskip("pycrfsuite").Tagger()
-    info.open(str(path))
-    weights = info.info().state_features
-    known = {name for name, _ in weights}
+    known = {name for name, _ in opened(path).info().state_features}
     expected = {"word:a=b:c", "n", "of:word:é", "s:x", "s:y", "word:d"}
     assert known == (expected if separator else {"word=a", "end", "word=b:c"})
     pipeline = make_pipeline(TokenVectorizer(separator=":"), SequenceTagger(bounds=NO_ENDS))
@@ -136,8 +142,7 @@ def test_what_is_not_allowed_never_occurs(tmp_path):
     save_crfsuite(tagger, tmp_path / "m")
     given = marked(X)
     assert theirs(tmp_path / "m", given) == to_lists(tagger.predict(X))
-    crf = pytest.importorskip("pycrfsuite").Tagger()
-    crf.open(str(tmp_path / "m"))
+    crf = opened(tmp_path / "m")
     crf.set(given[0])
     assert crf.marginal("I-X", 0) == 0.0 and np.isfinite(crf.probability(y[1]))
 

@@ -1,5 +1,7 @@
 """Data in parts of which not all labels are known."""
 
+from functools import cache
+
 import dask
 import numpy as np
 import pytest
@@ -13,10 +15,8 @@ from sskit.datasets import make_chains
 X, Y = make_chains(24, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
 TREES = [(x, np.maximum(np.arange(len(x)) - 2, -1)) for x in X]
 EDGED = [(x, x[1:, :2] - x[:-1, 1:]) for x in X]
-SOME = [
-    [(int(k), -1, {int(k), (int(k) + 1) % 3})[(i + t) % 3] for t, k in enumerate(y)]
-    for i, y in enumerate(Y)
-]
+FORMS = (lambda k: k, lambda k: -1, lambda k: {k, (k + 1) % 3})
+SOME = [[FORMS[(i + t) % 3](k) for t, k in enumerate(y.tolist())] for i, y in enumerate(Y)]
 # of the first part all labels are known, of the second none for sure, of the third two labels
 SOME[:6] = [y.tolist() for y in Y[:6]]
 SOME[6:12] = [[-1, *[{0, 1}] * (len(y) - 1)] for y in Y[6:12]]
@@ -34,17 +34,24 @@ CASES = {
 }
 
 
+@cache
+def fit_whole(case):
+    """The fit of the data in one piece."""
+    estimator, items = CASES[case]
+    return clone(estimator).fit(items, SOME)
+
+
 def cut(items, lazy):
     found = [list(items[part]) for part in PARTS]
     return [dask.delayed(part) for part in found] if lazy else found
 
 
-@pytest.mark.parametrize(
-    ("case", "lazy"), [*((case, False) for case in CASES), ("chains", True), ("trees", True)]
-)
+LAZY = [("chains", True), ("trees", True)]
+
+
+@pytest.mark.parametrize(("case", "lazy"), [*((case, False) for case in CASES), *LAZY])
 def test_parts_together_are_the_data_in_one_piece(case, lazy):
-    estimator, items = CASES[case]
-    whole = clone(estimator).fit(items, SOME)
+    (estimator, items), whole = CASES[case], fit_whole(case)
     model = Distributed(estimator, client=False).fit(cut(items, lazy), cut(SOME, lazy))
     found = model.estimator_
     assert found.certified_
@@ -64,28 +71,26 @@ def test_parts_together_are_the_data_in_one_piece(case, lazy):
     assert (np.diff(model.history_["n_passes"]) >= 0).all()
 
 
-def fit(y, token_weight=None, **options):
-    """Fits to the data in parts and in one piece."""
-    tagger = SequenceTagger(**GIVEN | options)
+def fit_parts(y, token_weight=None, **options):
+    """The fit of the data in parts."""
     weights = None if token_weight is None else cut(token_weight, False)
-    parts = cut(X, False), cut(y, False)
-    model = Distributed(tagger, client=False).fit(*parts, token_weight=weights)
-    return model.estimator_, clone(tagger).fit(X, y, token_weight=token_weight)
+    model = Distributed(SequenceTagger(**GIVEN | options), client=False)
+    return model.fit(cut(X, False), cut(y, False), token_weight=weights).estimator_
 
 
 def test_without_any_certain_label():
     sets = [[-1 if t else {int(k), 2} for t, k in enumerate(y)] for y in Y]
-    found, _ = fit([[{0, 1} if s == {2} else s for s in labels] for labels in sets], max_iter=2000)
+    sets = [[{0, 1} if s == {2} else s for s in labels] for labels in sets]
+    found = fit_parts(sets, max_iter=2000)
     assert (np.diff(found.round_objectives_) <= 0).all() and found.certified_
 
 
 def test_weights_of_tokens():
     weights = [3.0 * (np.arange(len(y)) % 2) for y in Y]
     for y in (Y, SOME):
-        found, whole = fit(y, weights)
-        assert found.primal_objective_ == pytest.approx(whole.primal_objective_, rel=0.03)
-        plain, _ = fit(y)
-        assert plain.primal_objective_ != pytest.approx(whole.primal_objective_, rel=0.05)
+        whole = SequenceTagger(**GIVEN).fit(X, y, token_weight=weights).primal_objective_
+        assert fit_parts(y, weights).primal_objective_ == pytest.approx(whole, rel=0.03)
+        assert fit_parts(y).primal_objective_ != pytest.approx(whole, rel=0.05)
 
 
 def test_what_is_refused(tmp_path):

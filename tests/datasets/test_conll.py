@@ -165,8 +165,8 @@ def test_the_tags_of_conllu_are_parts_of_speech(tmp_path):
     assert read(UNIVERSAL, tags="DEPREL")[1][1] == ["root"]
     # what is no CoNLL-U: its last column has the tags, and columns have numbers
     row = "{}\ta\tb\tc\t_\t_\t{}\td\t_\tO"
-    for ids, heads, end in [((1, 3), "00", ""), ((0, 1), "00", ""), ((1, 2), "0x", ""),
-                            ((1, 2), "00", "\tO")]:  # fmt: skip
+    others = [("13", "00", ""), ("01", "00", ""), ("12", "0x", ""), ("12", "00", "\tO")]
+    for ids, heads, end in others:
         text = "\n".join(row.format(*values) + end for values in zip(ids, heads, strict=True))
         assert read(text)[1] == [["O", "O"]]
         assert "1" in read(text)[0][0][0]
@@ -179,11 +179,9 @@ def test_the_tags_of_conllu_are_parts_of_speech(tmp_path):
 
 
 def test_only_line_breaks_end_lines_and_only_separators_part_columns():
-    strange = "a\x85b c\u2028d\x0b \xa0\u3000 \x1cO\n"
-    assert read(strange, columns=["a", "b", "c", "tag"]) == (
-        [[{"a": "a\x85b", "b": "c\u2028d\x0b", "c": "\xa0\u3000"}]],
-        [["\x1cO"]],
-    )
+    values = ["a\x85b", "c\u2028d\x0b", "\xa0\u3000", "\x1cO"]
+    (((token,),), tags) = read(" ".join(values) + "\n", columns=["a", "b", "c", "tag"])
+    assert [*token.values(), tags[0][0]] == values
     assert read("New York\tB-LOC\n") == ([[{"0": "New York"}]], [["B-LOC"]])
     assert read("a\t\tO\n\tb\tO\n")[0] == [[{"0": "a", "1": ""}, {"0": "", "1": "b"}]]
     assert read("a,b ,O\n", separator=",")[0] == [[{"0": "a", "1": "b "}]]
@@ -288,12 +286,9 @@ def test_errors_of_reading():
             read("a b\n", columns=columns)
 
 
+TWO = "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; there are 2 such l"
 BROKEN = {
-    "# a b\na B-X\nb I-Y\n\n\nc I-X\n": (
-        "bio",
-        "line 3: the tag is I-Y after B-X, which the scheme 'bio' does not allow; "
-        "there are 2 such labels",
-    ),
+    "# a b\na B-X\nb I-Y\n\n\nc I-X\n": ("bio", TWO),
     "a O\n\n\nc I-X\n": ("bio", "line 4: the tag is I-X at the start, which"),
     "a O\nb I-X\nc B-Y\n": ("iob1", "line 3: the tag is B-Y after I-X"),
     "a O\nb B-X\n": ("bioes", "line 2: the tag is B-X at the end"),
@@ -316,13 +311,13 @@ def test_tags_that_break_a_scheme_are_named_by_line(tmp_path):
 
 def written(tokens, tags, names, separator="\t"):
     """The file of sentences of dicts, with the tags in their column."""
-    lines = []
+    text = ""
     for i, sentence in enumerate(tokens):
         for t, token in enumerate(sentence):
             values = token if tags is None else token | {"tag": tags[i][t]}
-            lines.append(separator.join(values[name] for name in names))
-        lines.append("")
-    return "\n".join([*lines, ""])
+            text += separator.join(values[name] for name in names) + "\n"
+        text += "\n"
+    return text
 
 
 # Strings that only seem to have a meaning in the format.
@@ -331,9 +326,8 @@ VALUES = st.sampled_from(["x", "=", "a = b", "1-x", "-", "\x85", "\u2028", "\xa0
 
 @st.composite
 def files(draw):
-    names = draw(
-        st.lists(st.sampled_from(["ID", "word", "pos", "x"]), min_size=1, max_size=3, unique=True)
-    )
+    names = st.sampled_from(["ID", "word", "pos", "x"])
+    names = draw(st.lists(names, min_size=1, max_size=3, unique=True))
     lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
     tokens = [[{name: draw(VALUES) for name in names} for _ in range(n)] for n in lengths]
     tags = None
@@ -352,10 +346,9 @@ def test_what_is_written_is_what_is_read(file, separator):
 
 def test_from_a_file_to_a_tagger_and_into_a_file():
     tokens, tags = read(PLAIN, columns=NAMES, scheme="bio")
-    tagger = make_pipeline(
-        TokenTransformer(DictVectorizer()), SequenceTagger(random_state=0, lam=0.01)
-    )
-    predicted = tagger.fit(tokens, tags).predict(tokens)
+    tagger = SequenceTagger(random_state=0, lam=0.01)
+    pipeline = make_pipeline(TokenTransformer(DictVectorizer()), tagger)
+    predicted = pipeline.fit(tokens, tags).predict(tokens)
     assert read(written(tokens, [*predicted], NAMES), columns=NAMES) == (tokens, tags)
 
 

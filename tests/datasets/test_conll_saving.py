@@ -58,14 +58,11 @@ def test_only_one_column_changes(tmp_path):
 
 def test_a_column_is_added(tmp_path):
     found = saved(tmp_path, BLANKS, [["B", "I"], ["O"]], tags=None).decode()
-    assert found == (
-        "-DOCSTART- -X-  O  O\n\n#  id 1\tdomain=x\nThe   DT O B \n cat NN \tO \tI\n\n\n# # O O"
-    )
-    names = [str(k) for k in range(10)]
-    found = saved(
-        tmp_path, UNIVERSAL, [["A", "B"], ["C"], ["D"]], tags=None, columns=["ID", *names[1:]]
-    )
-    assert load_conll(io.BytesIO(found), columns=["ID", *names])[1] == [["A", "B"], ["C"], ["D"]]
+    sentences = "#  id 1\tdomain=x\nThe   DT O B \n cat NN \tO \tI\n\n\n# # O O"
+    assert found == f"-DOCSTART- -X-  O  O\n\n{sentences}"
+    names, y = ["ID", *map(str, range(1, 10))], [["A", "B"], ["C"], ["D"]]
+    found = saved(tmp_path, UNIVERSAL, y, tags=None, columns=names)
+    assert load_conll(io.BytesIO(found), columns=[*names, "new"])[1] == y
     assert saved(tmp_path, "-DOCSTART-\na", [["B"]], tags=None) == b"-DOCSTART-\na B"
 
 

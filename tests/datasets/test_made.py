@@ -45,8 +45,7 @@ def test_seed_decides():
 
 def test_chains_have_the_shapes_asked_for():
     X, y = make_chains(200, n_features=4, n_states=5, min_length=2, max_length=6, random_state=0)
-    assert isinstance(X, list)
-    assert isinstance(y, list)
+    assert isinstance(X, list) and isinstance(y, list)
     lengths = np.array([len(x) for x in X])
     assert lengths.tolist() == [len(labels) for labels in y]
     assert set(lengths.tolist()) == {2, 3, 4, 5, 6}
@@ -69,9 +68,8 @@ def test_noise_is_noise():
 
 
 def test_digit_language():
-    _, y, transitions = make_digit_strings(
-        3000, min_length=3, max_length=8, return_transitions=True, random_state=0
-    )
+    lengths = {"min_length": 3, "max_length": 8}
+    _, y, transitions = make_digit_strings(3000, return_transitions=True, random_state=0, **lengths)
     assert transitions.shape == (10, 10)
     np.testing.assert_allclose(transitions.sum(axis=1), 1)
     np.testing.assert_allclose(np.bincount(np.concatenate(y)) / sum(map(len, y)), 0.1, atol=0.01)
@@ -111,8 +109,7 @@ def test_train_and_test_share_no_image_and_images_may_be_written_to():
 
 def test_shapes_and_types_of_images():
     X, y = make_segmentation_images(6, shape=(40, 50), random_state=0)
-    assert isinstance(X, list)
-    assert isinstance(y, list)
+    assert isinstance(X, list) and isinstance(y, list)
     assert all(image.shape == (40, 50, 3) and image.dtype == np.uint8 for image in X)
     assert all(mask.shape == (40, 50) and mask.dtype == np.int64 for mask in y)
     assert set(np.unique(y)) == {0, 1, 2, 3}
@@ -122,7 +119,7 @@ def test_shapes_and_types_of_images():
 
 def mean_color_accuracy(spots):
     """Return how well a pixel's surroundings of 5 x 5 tell its label."""
-    X, y = make_segmentation_images(10, spots=spots, random_state=0)
+    X, y = make_segmentation_images(6, spots=spots, random_state=0)
     smooth = np.array([uniform_filter(image.astype(float), (5, 5, 1)) for image in X])
     rows, labels = smooth[:, ::3, ::3] / 255, np.array(y)[:, ::3, ::3]
     half = len(X) // 2
@@ -191,11 +188,9 @@ def test_the_skeleton():
     np.testing.assert_array_equal(poses.mirrors[poses.mirrors], np.arange(14))
     assert names[poses.mirrors[0]] == "left ankle"
     assert poses.mirrors[names.index("neck")] == names.index("neck")
-    hung = poses.parents >= 0
-    inner = hung & (poses.parents[poses.parents] >= 0)
-    np.testing.assert_array_equal(
-        poses.parents[poses.mirrors[inner]], poses.mirrors[poses.parents[inner]]
-    )
+    parents, mirrors = poses.parents, poses.mirrors
+    inner = (parents >= 0) & (parents[parents] >= 0)
+    np.testing.assert_array_equal(parents[mirrors[inner]], mirrors[parents[inner]])
 
 
 def test_bumps_stand_at_their_parts():

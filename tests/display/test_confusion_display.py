@@ -59,9 +59,8 @@ def test_spans_are_counted():
         assert found.confusion_matrix[k].sum() == report[kind]["support"]
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_pred", "options", "message"),
-    [
+def test_bad_input():
+    for y_true, y_pred, options, message in [
         (TRUE, PRED[:2], {}, "y_pred"),
         (TRUE, [PRED[0][:2], *PRED[1:]], {}, r"y_true\[0\] .* y_pred\[0\]"),
         (TRUE, [["x"] * 4, *PRED[1:]], {"scheme": "bio"}, "x"),
@@ -70,8 +69,6 @@ def test_spans_are_counted():
         ([["O"]], [["O"]], {"scheme": "bio"}, "no span by the scheme 'bio'.* without scheme"),
         ([["O"]], [["O"]], {"ignore_label": "O"}, "y_true has no label that counts"),
         ([[]], [[]], {"scheme": "bio"}, "y_true has no label that counts"),
-    ],
-)
-def test_bad_input(y_true, y_pred, options, message):
-    with pytest.raises(ValueError, match=message):
-        ConfusionDisplay.from_predictions(y_true, y_pred, **options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ConfusionDisplay.from_predictions(y_true, y_pred, **options)

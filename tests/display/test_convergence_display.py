@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -18,10 +19,9 @@ X = X / 8
 
 @pytest.fixture(scope="module")
 def fits():
-    return {
-        name: StructSVMClassifier(lam=0.1, tol=1e-2, solver=name, random_state=0).fit(X, y)
-        for name in ("bcfw", "fw", "one_slack")
-    }
+    model = StructSVMClassifier(lam=0.1, tol=1e-2, random_state=0)
+    solvers = ("bcfw", "fw", "one_slack")
+    return {name: clone(model).set_params(solver=name).fit(X, y) for name in solvers}
 
 
 def test_lines_are_the_histories(fits):
@@ -45,24 +45,21 @@ def test_lines_are_the_histories(fits):
     assert sorted(display.lines_["StructSVMClassifier"]) == ["dual", "gap", "primal"]
 
 
-@pytest.mark.parametrize(
-    ("primal", "dual", "what", "x", "y"),
-    [
+def test_histories_with_gaps():
+    for primal, dual, what, x, y in [
         # a gap of zero is left out
         ([1.5, 1.0], [1.0, 1.0], "gap", [1], [0.5]),
         # gaps that are known in some passes only
         ([np.nan, 2.0, np.nan, 1.5], [np.nan, 1.0, np.nan, 1.25], "primal", [2, 4], [2.0, 1.5]),
         # a fit without any exact pass: interrupted twice before there was one
         ([], [], "gap", [], []),
-    ],
-)
-def test_histories_with_gaps(primal, dual, what, x, y):
-    primal, dual = np.array(primal), np.array(dual)
-    history = {"primal": primal, "dual": dual, "gap": primal - dual}
-    history["n_passes"] = np.arange(1, len(primal) + 1)
-    line = ConvergenceDisplay(histories={"fit": history}).plot().lines_["fit"][what]
-    np.testing.assert_array_equal(line.get_xdata(), x)
-    np.testing.assert_array_equal(line.get_ydata(), y)
+    ]:
+        primal, dual = np.array(primal), np.array(dual)
+        history = {"primal": primal, "dual": dual, "gap": primal - dual}
+        history["n_passes"] = np.arange(1, len(primal) + 1)
+        line = ConvergenceDisplay(histories={"fit": history}).plot().lines_["fit"][what]
+        np.testing.assert_array_equal(line.get_xdata(), x)
+        np.testing.assert_array_equal(line.get_ydata(), y)
 
 
 def test_last_step_and_chosen_model(fits):

@@ -26,10 +26,8 @@ SEGMENTS = [np.arange(8)[None].repeat(6, 0) // 2, np.arange(4)[:, None].repeat(5
 NODE_LABELS = [np.array([1, 0, 2, 1]), np.array([2, 1])]
 TRUTH = [labels[segments] for labels, segments in zip(NODE_LABELS, SEGMENTS, strict=True)]
 GUESSES = [np.ones_like(mask) for mask in TRUTH]
-GRAPHS = [
-    SuperpixelGraph(np.ones((s.max() + 1, 1)), np.empty((0, 2), int), np.empty((0, 1)), s)
-    for s in SEGMENTS
-]
+NO_EDGES = np.empty((0, 2), int), np.empty((0, 1))
+GRAPHS = [SuperpixelGraph(np.ones((s.max() + 1, 1)), *NO_EDGES, s) for s in SEGMENTS]
 
 
 def shown(ax):
@@ -88,10 +86,8 @@ def test_colors_tell_labels_and_background_and_ignored_stay_grey():
 def test_legend():
     names = ["sky", "sea", "sand"]
     strings = [np.array(names)[mask] for mask in TRUTH]
-    for display, told in (
-        (draw(display_labels=names), names),
-        (draw(y_true=strings, y_pred=strings), sorted(names)),
-    ):
+    of_strings = draw(y_true=strings, y_pred=strings)
+    for display, told in ((draw(display_labels=names), names), (of_strings, sorted(names))):
         (legend,) = display.figure_.legends
         assert [text.get_text() for text in legend.get_texts()] == told
 

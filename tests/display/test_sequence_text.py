@@ -65,9 +65,8 @@ def test_of_the_probabilities_of_all_labels_those_shown_are_taken():
 PROBA = np.full((3, 2), 0.5)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_input():
+    for options, message in [
         ({"tags": [TAGS] * 3}, r"tags\[0\] is a list, expected a label: .* draws one sequence"),
         ({"y_true": [np.array(TAGS)] * 3}, r"y_true\[0\] is a ndarray"),
         ({"confidence": PROBA}, "confidence has 2 columns.* give it classes_ of the estimator"),
@@ -80,8 +79,6 @@ PROBA = np.full((3, 2), 0.5)
         ({"confidence": [0.5] * 2}, "confidence holds 2 entries for 3 words"),
         ({"confidence": [0.5, 1.5, 0]}, r"confidence\[1\] must be from 0 to 1, got 1.5"),
         ({"confidence": [0.5, 0.5, float("nan")]}, r"confidence\[2\] must be from 0 to 1, got nan"),
-    ],
-)
-def test_bad_input(options, message):
-    with pytest.raises(ValueError, match=message):
-        show_sequence(**{"words": WORDS, "tags": TAGS} | options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            show_sequence(**{"words": WORDS, "tags": TAGS} | options)

@@ -70,18 +70,18 @@ def test_tables_of_features_of_edges():
     display = TransitionDisplay.from_estimator(tagger, edge_feature=1)
     np.testing.assert_array_equal(display.weights, tagger.edge_coef_[1])
     assert TransitionDisplay.from_estimator(tagger).weights.shape == (4, 4)
+    potts = GraphTagger(pairwise_form="potts", random_state=0).fit(X, y)
+    rows = StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
     trees = TreeTagger(tol=0.5).fit([(np.eye(2), [-1, 0]), (np.eye(2), [-1, 0])], [[0, 1]] * 2)
     plain = SequenceTagger(random_state=0).fit([x for x, _ in tokens], [[0, 1, 2, 0]] * 6)
     for model, options, error, message in [
         (graphs, {"edge_feature": 2}, ValueError, "edge_feature == 2, must be <= 1"),
         (tagger, {"edge_feature": 2}, ValueError, "edge_feature == 2, must be <= 1"),
         (plain, {"edge_feature": 0}, AttributeError, "no attribute 'edge_coef_'"),
-        (GraphTagger(pairwise_form="potts", random_state=0).fit(X, y), {}, TypeError,
-         "GraphTagger has no transitions_ of sequences, and no tab"),
+        (potts, {}, TypeError, "GraphTagger has no transitions_ of sequences, and no tab"),
         (trees, {}, TypeError, "TreeTagger has no transitions_ of sequences"),
-        (StructSVMClassifier().fit([[0.0], [1.0]], [0, 1]), {}, TypeError,
-         "StructSVMClassifier has no transitions_"),
+        (rows, {}, TypeError, "StructSVMClassifier has no transitions_"),
         (SequenceTagger(), {}, NotFittedError, "not fitted"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(error, match=message):
             TransitionDisplay.from_estimator(model, **options)

@@ -19,21 +19,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from fuzz import laws
 from fuzz.functions import FUNCTIONS
-from fuzz.laws import (
-    ACCIDENTS,
-    ALLOWED,
-    Broken,
-    check_fitted,
-    fingerprint,
-    is_their_arithmetic,
-    is_theirs,
-    is_user_code,
-    names_item,
-    require,
-    results,
-    without_iterators,
-)
 from fuzz.mutations import junk, mutated, pick
 from fuzz.products import REFUSALS
 from fuzz.subjects import ESTIMATORS, KERNEL_ANSWERS, KernelFunction
@@ -96,7 +83,7 @@ def run_case(seed, number):
             warnings.filterwarnings("ignore", module=THEIRS)
             np.random.seed(number % 2**32)
             case.run(name)
-    except Broken as broken:
+    except laws.Broken as broken:
         cause = broken.__cause__
         detail = str(broken) if cause is None else "".join(traceback.format_exception(cause))
         case.report.finding, case.report.detail = broken.args[0], detail
@@ -212,8 +199,9 @@ class Case:
         function = target if method is None else getattr(target, method)
         if method == "fit":
             arguments = self.fitting(target, "fit", arguments)
-        before = fingerprint(without_iterators(arguments))
-        state = fingerprint(target) if method else None
+        kept = laws.without_iterators(arguments)
+        before = laws.fingerprint(kept)
+        state = laws.fingerprint(target) if method else None
         self.report.story.append(f"{method or target.__name__}()")
         self.report.calls += 1
         try:
@@ -223,37 +211,37 @@ class Case:
             worked = False
         else:
             worked = True
-        require(fingerprint(without_iterators(arguments)) == before, "arguments are changed")
+        laws.require(laws.fingerprint(kept) == before, "arguments are changed")
         if method is None:
             return worked
         if not worked or method not in ("fit", "partial_fit"):
             what = "by a call that failed" if not worked else f"by {method}"
-            require(fingerprint(target) == state, f"estimator is changed {what}")
+            laws.require(laws.fingerprint(target) == state, f"estimator is changed {what}")
         else:
-            require(answer is target, f"{method} does not return the estimator")
+            laws.require(answer is target, f"{method} does not return the estimator")
             if hasattr(target, "certified_") or hasattr(target, "estimator_"):
-                check_fitted(target)
+                laws.check_fitted(target)
         return worked
 
     def judge(self, error, method, words, valid):
         """Raise `Broken` unless an error is one that is allowed."""
-        if is_user_code(error):
+        if laws.is_user_code(error):
             return
         if isinstance(error, Warning):
-            if is_their_arithmetic(error):
+            if laws.is_their_arithmetic(error):
                 return
-            raise Broken(f"warning {type(error).__name__}") from error
-        if not isinstance(error, ALLOWED) or isinstance(error, ACCIDENTS):
-            raise Broken(f"error {type(error).__name__}") from error
+            raise laws.Broken(f"warning {type(error).__name__}") from error
+        if not isinstance(error, laws.ALLOWED) or isinstance(error, laws.ACCIDENTS):
+            raise laws.Broken(f"error {type(error).__name__}") from error
         if valid and not UNABLE.search(str(error)):
-            raise Broken("a valid call fails") from error
+            raise laws.Broken("a valid call fails") from error
         if valid:
             return
         if not str(error).strip():
-            raise Broken("an error without a message") from error
-        named = names_item(error, words)
-        if not named and not is_theirs(error):
-            raise Broken("an error that names nothing") from error
+            raise laws.Broken("an error without a message") from error
+        named = laws.names_item(error, words)
+        if not named and not laws.is_theirs(error):
+            raise laws.Broken("an error that names nothing") from error
         self.report.refusals.append((str(method), type(error).__name__, named))
 
     def as_fresh(self, target):
@@ -262,8 +250,8 @@ class Case:
             return
         fresh = clone(target)
         worked = [self.call(model, "fit", self.valid, valid=True) for model in (target, fresh)]
-        same = results(target) == results(fresh)
-        require(not all(worked) or same, "a fit after failures differs from a fresh one")
+        same = laws.results(target) == laws.results(fresh)
+        laws.require(not all(worked) or same, "a fit after failures differs from a fresh one")
 
 
 def restore(target, parameters):

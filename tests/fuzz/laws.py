@@ -77,10 +77,8 @@ def is_user_code(error):
 
 def is_theirs(error):
     """Whether an error comes from checks of scikit-learn, joblib or copies: their own words."""
-    return any(
-        name.startswith(("sklearn/", "joblib/")) or name.endswith("/copy.py")
-        for name, _ in beyond_ours(error)
-    )
+    names = [name for name, _ in beyond_ours(error)]
+    return any(name.startswith(("sklearn/", "joblib/")) or "/copy.py" in name for name in names)
 
 
 def is_their_arithmetic(warning):

@@ -23,20 +23,8 @@ from helpers.fits import FITS, of_features
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+import sskit
 from fuzz.mutations import pick
-from sskit import (
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    SegmentationModel,
-    SegmentTagger,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
 from sskit.models.columns import scaling
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
@@ -75,11 +63,8 @@ NAMED = {
     "cache": ["auto", True, False],
 }
 # Searches under slack rescaling: they find the same maximum, or say that they may not.
-SEARCHES = {
-    "search": ["auto", "exact", "angular", "bisecting"],
-    "tol": [0.0, 1e-3],
-    "max_queries": [None, 3],
-}
+SEARCHES = {"search": ["auto", "exact", "angular", "bisecting"], "tol": [0.0, 1e-3]}
+SEARCHES |= {"max_queries": [None, 3]}
 # How a fit of the same problem goes.
 WAYS = {
     "tol": [1e-2, 0.3, 1e-4],
@@ -129,17 +114,17 @@ NODES = {"loss": ["hamming_sum", "hamming", "balanced"]}
 LABELS = {"loss": ["hamming_sum", "hamming"], "fit_intercept": [True, False],
  "label_weight": [None, np.array([1.0, 2.0, 0.5, 1.0])]}  # fmt: skip
 OWN = {
-    StructSVMClassifier: {"fit_intercept": [True, False], "class_weight": [None, "balanced"],
+    sskit.StructSVMClassifier: {"fit_intercept": [True, False], "class_weight": [None, "balanced"],
      "surrogate": ["auto", "weston_watkins", "crammer_singer"]},
-    SequenceTagger: TOKENS,
-    SegmentTagger: {"class_weight": [None, "balanced"], "first_last": [True, False]},
-    TreeTagger: TOKENS,
-    SegmentationModel: NODES,
-    GraphTagger: NODES,
-    MultilabelPairwise: LABELS,
-    HierarchicalMultilabel: LABELS,
+    sskit.SequenceTagger: TOKENS,
+    sskit.SegmentTagger: {"class_weight": [None, "balanced"], "first_last": [True, False]},
+    sskit.TreeTagger: TOKENS,
+    sskit.SegmentationModel: NODES,
+    sskit.GraphTagger: NODES,
+    sskit.MultilabelPairwise: LABELS,
+    sskit.HierarchicalMultilabel: LABELS,
     # springs are given: clusters depend on a seed
-    PartsModel: {"loss": ["squared", "distance"], "torso": [None, (0, 1)],
+    sskit.PartsModel: {"loss": ["squared", "distance"], "torso": [None, (0, 1)],
      "min_square": [0.01, 0.5]},
 }  # fmt: skip
 # Combinations that make no sense, by the sentence that says so.
@@ -187,11 +172,8 @@ class Problem:
             Whether classes have weights, or else rows have them.
         """
         estimator, X, y, weight = clone(self.estimator), self.X, self.y, self.weight
-        if (
-            not class_weight
-            and isinstance(estimator, StructSVMClassifier)
-            and estimator.class_weight
-        ):
+        by_rows = isinstance(estimator, sskit.StructSVMClassifier) and not class_weight
+        if by_rows and estimator.class_weight:
             estimator.set_params(class_weight=None)
             codes = np.unique(y, return_inverse=True)[1]
             counts = np.bincount(codes, weight)
@@ -221,7 +203,7 @@ class Problem:
 
     def stored(self, X, storage):
         """The same features, stored otherwise, where there are such."""
-        if isinstance(self.estimator, (PartsModel, StructuredSVM)):
+        if isinstance(self.estimator, (sskit.PartsModel, sskit.StructuredSVM)):
             return X
         return of_features(X, STORAGE[storage])
 
@@ -253,10 +235,8 @@ def take(data, order):
 
 def choose(rng, table, default=0.0):
     """One value for each option; the first one with a probability of its own."""
-    return {
-        name: values[0] if rng.random() < default else pick(rng, values)
-        for name, values in table.items()
-    }
+    usual = {name: values[:1] for name, values in table.items()}
+    return {name: pick(rng, (usual if rng.random() < default else table)[name]) for name in table}
 
 
 def is_usual(estimator, parameter):
@@ -278,7 +258,7 @@ def draw(rng, name):
         table = table | {"standardize": ["auto", True, False]}
     table = {key: values for key, values in table.items() if is_usual(estimator, usual[key])}
     given = choose(rng, table)
-    if kind is PartsModel:
+    if kind is sskit.PartsModel:
         given["means"] = np.random.default_rng(0).normal(size=(3, 2, 2))
     estimator.set_params(**given)
     weights, n = pick(rng, WEIGHTS), len(y)
@@ -357,7 +337,7 @@ def make_rescaling(rng, estimator):
     """The parameter `rescaling`: under slack rescaling any search of the table."""
     if estimator.rescaling == "margin":
         return {"rescaling": "margin"}
-    return {"rescaling": SlackRescaling(**choose(rng, SEARCHES, default=0.5))}
+    return {"rescaling": sskit.SlackRescaling(**choose(rng, SEARCHES, default=0.5))}
 
 
 def solve(rng, problem, findings, story):
@@ -393,7 +373,7 @@ def solve(rng, problem, findings, story):
 
 def check_answers(rng, problem, model, X, storage):
     """However features are stored, and whatever the number of threads, answers are the same."""
-    if storage != "as given" or isinstance(problem.estimator, StructuredSVM):
+    if storage != "as given" or isinstance(problem.estimator, sskit.StructuredSVM):
         return
     answers = model.predict(X)
     again = model.set_params(n_jobs=pick(rng, [None, 2, 50])).predict(

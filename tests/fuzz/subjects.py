@@ -4,45 +4,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from helpers import fits
 from helpers.fits import FITS, HINGES
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
 from helpers.structures import Chains, Signs, SignsOfPystruct
 from helpers.trees import random_parents
 from sklearn.base import clone
 
+import sskit
 from fuzz.mutations import junk, pick
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    RankingSVM,
-    RegularizationPath,
-    SegmentationModel,
-    SequenceTagger,
-    SlackRescaling,
-    StructuredSVM,
-    TreeTagger,
-)
 from sskit.preprocessing import SuperpixelGraph
-from sskit.solvers import (
-    BCFW,
-    GDMM,
-    LBFGS,
-    CuttingPlane,
-    FrankWolfe,
-    MultiPlane,
-    SoftBCFW,
-    Subgradient,
-)
+from sskit.solvers import BCFW, GDMM, LBFGS, SoftBCFW
 
 QUICK = {"tol": 0.1, "max_iter": 20, "random_state": 0}
-SOLVERS = [
-    "auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", BCFW(gap_every=3), BCFW(batch_size=3),
-    BCFW(steps="fw"), BCFW(steps="away", cache=True), MultiPlane(max_stored_passes=3),
-    FrankWolfe(gap_every=2), CuttingPlane(cuts="linear", cut_size=5),
-    CuttingPlane(cuts="constant", cut_size=5, patience=2),
-    Subgradient(sampling="uniform", gap_every=2),
-]  # fmt: skip
 FACTORED = ["gdmm", "soft_bcfw", GDMM(method="afw", gap_every=2), SoftBCFW(steps="away")]
+SOLVERS = ["auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", BCFW(gap_every=3)]
+SOLVERS += [solver for solver in fits.SOLVERS.values() if not isinstance(solver, (GDMM, SoftBCFW))]
 LABELS = [np.array([0, 1, 2]), np.array(["a", "b", "c"]), np.array([-1.0, 1.0, 3.0])]
 PRIOR = {"start_": [1.0, -1.0, 0.5], "classes_": [0, 1, "b"]}
 
@@ -115,16 +92,16 @@ def of_fits(*names):
         solvers = SOLVERS + FACTORED * fit.factored if name in HINGES else ["auto", LBFGS()]
         given = quick(rng, solvers, lam=[None, 0.1, estimator.lam])
         estimator.set_params(**given)
-        if isinstance(estimator, SequenceTagger) and estimator.prior is None:
+        if isinstance(estimator, sskit.SequenceTagger) and estimator.prior is None:
             estimator.set_params(beam_size=pick(rng, [None, None, 2]))
             estimator.set_params(prior=pick(rng, [None, None, PRIOR]))
-        if isinstance(estimator, SequenceTagger | TreeTagger | SegmentationModel):
+        if isinstance(estimator, sskit.SequenceTagger | sskit.TreeTagger | sskit.SegmentationModel):
             names_of_labels = pick(rng, LABELS)
             y = [names_of_labels[labels] for labels in y]
         plain = isinstance(X, np.ndarray) or (isinstance(X[0], np.ndarray) and X[0].ndim == 2)
         if plain and rng.random() < 0.2:
             X = sp.csr_array(X) if isinstance(X, np.ndarray) else list(map(sp.csr_array, X))
-        weight = (grouped if isinstance(estimator, RankingSVM) else weighted)(rng, len(y))
+        weight = (grouped if isinstance(estimator, sskit.RankingSVM) else weighted)(rng, len(y))
         return Subject(estimator, {"X": X, "y": y, "k": 2} | weight)
 
     return make
@@ -203,18 +180,18 @@ def latent_structure(rng):
     # what their n_weights make of other parameters is not ours
     kinds = [without_parameters(cls) for cls in (Styles, Started, Careless)] + [Hidden()]
     given = quick(rng, n_init=[1, 2]) | {"warm_start": False}
-    model = StructuredSVM(pick(rng, kinds), **given)
+    model = sskit.StructuredSVM(pick(rng, kinds), **given)
     X, y = make_styles(n, seed=int(rng.integers(1000)))
     return Subject(model, {"X": X, "y": y} | weighted(rng, n))
 
 
 def ranking(rng):
     n = int(rng.integers(6, 10))
-    given = quick(rng, rescaling=["margin", "margin", "slack", SlackRescaling("bisecting")])
+    given = quick(rng, rescaling=["margin", "margin", "slack", sskit.SlackRescaling("bisecting")])
     given["bounds"] = pick(rng, [None, None, (-1.0, 1.0), {"coef": (0.0, None)}, (None, 2.0)])
     X, y = rng.normal(size=(n, 3)), 0.5 * (np.arange(n) % 3)
     X = sp.csr_array(X) if rng.random() < 0.2 else X
-    return Subject(RankingSVM(**given), {"X": X, "y": y} | grouped(rng, n))
+    return Subject(sskit.RankingSVM(**given), {"X": X, "y": y} | grouped(rng, n))
 
 
 def structure(rng):
@@ -230,7 +207,7 @@ def structure(rng):
         model = Signs({"none": None}) if kind == "signs" else SignsOfPystruct()
         X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) % 2, 1, -1)
     given = quick(rng, rescaling=["margin", "margin", "slack"], bounds=[None, None, (-1.0, 1.0)])
-    return Subject(StructuredSVM(model, **given), {"X": X, "y": y} | weighted(rng, n))
+    return Subject(sskit.StructuredSVM(model, **given), {"X": X, "y": y} | weighted(rng, n))
 
 
 def spoiled_structure(rng):
@@ -256,10 +233,10 @@ def hidden_tagger(rng):
     X, y = sequences(rng)
     names = np.unique(np.concatenate(y)).tolist()
     hidden = "?" if isinstance(names[0], str) else 9
-    kind = pick(rng, [SequenceTagger, SequenceTagger, TreeTagger])
+    kind = pick(rng, [sskit.SequenceTagger, sskit.SequenceTagger, sskit.TreeTagger])
     given = quick(rng, SOLVERS + FACTORED[:2], class_weight=[None, None, "balanced"])
     given.pop("warm_start", None)
-    if kind is TreeTagger:
+    if kind is sskit.TreeTagger:
         X = [(x, random_parents(rng, len(x))) for x in X]
         given["solver"] = "auto"
     sets = given["solver"] not in ("gdmm", "soft_bcfw")
@@ -299,7 +276,7 @@ def path(rng):
         n = len(subject.arguments["y"])
         folds = [(np.arange(n), np.arange(n - 2, n)), (np.arange(n), np.arange(2))]
         given = {"eps": 0.5, "cv": folds, "refit": pick(rng, [True, True, False])}
-    subject.target = RegularizationPath(subject.target, **given)
+    subject.target = sskit.RegularizationPath(subject.target, **given)
     subject.arguments["lam"] = pick(rng, [10.0, 100.0])
     return subject
 
@@ -311,7 +288,7 @@ def stopping(rng):
     given = {"validation_fraction": 0.3, "n_iter_no_change": 2, "random_state": 0}
     if rng.random() < 0.4:
         subject.arguments |= {"X_val": subject.arguments["X"], "y_val": subject.arguments["y"]}
-    subject.target = EarlyStopping(subject.target, **given)
+    subject.target = sskit.EarlyStopping(subject.target, **given)
     return subject
 
 
@@ -319,22 +296,13 @@ def calibrated(rng):
     subject = pick(rng, [tagger, trees])(rng)
     subject.target.set_params(warm_start=False)
     given = {"cv": 2, "method": pick(rng, ["matrix", "temperature"])}
-    subject.target = CalibratedTagger(subject.target, risk=pick(rng, [None, "tokens"]), **given)
+    given["risk"] = pick(rng, [None, "tokens"])
+    subject.target = sskit.CalibratedTagger(subject.target, **given)
     return subject
 
 
-ESTIMATORS = FIT_OF_KIND | {
-    "component_classifier": component_classifier,
-    "kernels": in_kernel_space,
-    "ranking": ranking,
-    "structure": structure,
-    "latent_structure": latent_structure,
-    "spoiled_structure": spoiled_structure,
-    "hidden_tagger": hidden_tagger,
-    "states_tagger": states_tagger,
-    "superpixels": superpixels,
-    "parts_by_name": parts_by_name,
-    "path": path,
-    "stopping": stopping,
-    "calibrated": calibrated,
-}
+OTHERS = [
+    component_classifier, in_kernel_space, ranking, structure, latent_structure, spoiled_structure,
+    hidden_tagger, states_tagger, superpixels, parts_by_name, path, stopping, calibrated,
+]  # fmt: skip
+ESTIMATORS = FIT_OF_KIND | {make.__name__: make for make in OTHERS}

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from contextlib import suppress
 
 import numpy as np
 
+from sskit import SequenceTagger
+from sskit.datasets import make_chains
+
 N_CLASSES = 6
-LAM = 0.003
 rng = np.random.default_rng(0)
 CENTRES = rng.normal(size=(N_CLASSES, 30))
 CLASSES = rng.integers(N_CLASSES, size=600)
@@ -20,6 +20,13 @@ ROWS = 0.4 * CENTRES[CLASSES] + rng.normal(size=(600, 30))
 def load(k, n_parts):
     place = slice(600 * k // n_parts, 600 * (k + 1) // n_parts)
     return ROWS[place], CLASSES[place]
+
+
+def hidden_chains():
+    """Sequences some of whose labels are not known, and a tagger that completes them."""
+    X, y = make_chains(30, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
+    y = [[-1 if (i + t) % 3 else int(k) for t, k in enumerate(row)] for i, row in enumerate(y)]
+    return X, y, SequenceTagger(lam=0.05, tol=0.01, ignore_label=-1, random_state=0, max_iter=900)
 
 
 def process_id(dask_worker):
@@ -32,38 +39,6 @@ def kill(client, which=0):
     address, process = found[which % len(found)]
     os.kill(process, signal.SIGKILL)
     return address
-
-
-class Killer(threading.Thread):
-    """Kills one worker once all have parts of a fit.
-
-    Attributes
-    ----------
-    struck : bool
-        Whether it has; a short fit may end before all workers have been seen to have parts.
-    """
-
-    def __init__(self, client, which=0):
-        super().__init__()
-        self.client, self.over, self.struck = client, threading.Event(), False
-        _, self.process = sorted(client.run(process_id).items())[which]
-        self.start()
-
-    def run(self):
-        while not all(self.client.run(n_actors).values()):
-            if self.over.wait(0.02):
-                return
-        if self.over.wait(0.3):
-            return
-        with suppress(ProcessLookupError):
-            os.kill(self.process, signal.SIGKILL)
-            self.struck = True
-
-    def end(self):
-        """Give up, for the fit is over; return whether a worker was killed."""
-        self.over.set()
-        self.join()
-        return self.struck
 
 
 def start_worker(address, folder):

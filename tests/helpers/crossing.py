@@ -5,8 +5,5 @@ def in_turn(names, options, n=1):
     """Return pairs (name, option): every name with n of the options, which take turns."""
     options = list(options)
     step = len(options) // n
-    return [
-        (name, options[(number + k * step) % len(options)])
-        for number, name in enumerate(names)
-        for k in range(n)
-    ]
+    turns = [(name, i + k * step) for i, name in enumerate(names) for k in range(n)]
+    return [(name, options[turn % len(options)]) for name, turn in turns]

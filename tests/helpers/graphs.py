@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from helpers.paper import enumerated
+from helpers.potentials import every_labelling
 
 
 def random_graph(rng, max_nodes):
@@ -32,19 +33,13 @@ def exhaustive(nodes, edges=(), pairwise=0.0, *, truth=None, cost=1.0, top_k=1):
         wrong = np.arange(n_states) != np.asarray(truth)[:, None]
         nodes = nodes + wrong * np.broadcast_to(cost, n_nodes)[:, None]
     tables = np.broadcast_to(pairwise, (len(edges), n_states, n_states))
-    scores = np.zeros((n_states,) * n_nodes)
-    for v, row in enumerate(nodes):
-        scores = scores + row.reshape([n_states if w == v else 1 for w in range(n_nodes)])
-    for (u, v), table in zip(edges, tables, strict=True):
-        table = table if u < v else table.T
-        scores += table.reshape([n_states if w in (u, v) else 1 for w in range(n_nodes)])
-    flat = scores.ravel()
-    best = np.argsort(-flat, kind="stable")[:top_k] if top_k > 1 else np.array([flat.argmax()])
-    best = best[flat[best] > -np.inf]
+    labels, scores = every_labelling(nodes, tables, edges)
+    best = np.argsort(-scores, kind="stable")[:top_k]
+    best = best[scores[best] > -np.inf]
     if not len(best):
         raise ValueError(f"no labelling of {n_nodes} nodes is allowed")
-    labels = np.stack(np.unravel_index(best, scores.shape), axis=1).astype(np.int32)
-    return (labels, flat[best]) if top_k > 1 else (labels[0], float(flat[best[0]]))
+    labels, scores = labels[best].astype(np.int32), scores[best]
+    return (labels, scores) if top_k > 1 else (labels[0], float(scores[0]))
 
 
 def graph_feature(graph, y, n_states, form="potts"):

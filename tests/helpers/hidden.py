@@ -74,22 +74,17 @@ class Hidden:
     def __repr__(self):
         return "Hidden()"
 
-    def _inner(self, h):
-        return divmod(int(h), 2)
-
     def _styles(self):
         return Styles(self.n_classes, 2, self.size_joint_feature // 2 // self.n_classes)
 
     def joint_feature(self, x, h):
-        return self._styles().joint_feature(x, self._inner(h))
+        return self._styles().joint_feature(x, divmod(int(h), 2))
 
     def inference(self, x, w):
-        k, s = self._styles().argmax(x, w)
-        return 2 * k + s
+        return int(np.dot(self._styles().argmax(x, w), (2, 1)))
 
     def loss_augmented_inference(self, x, h, w):
-        k, s = self._styles().argmax(x, w, self.label_from_latent(h))
-        return 2 * k + s
+        return int(np.dot(self._styles().argmax(x, w, self.label_from_latent(h)), (2, 1)))
 
     def loss(self, h, h_hat):
         return self.base_loss(self.label_from_latent(h), self.label_from_latent(h_hat))
@@ -98,8 +93,7 @@ class Hidden:
         return float(y != y_hat)
 
     def latent(self, x, y, w):
-        k, s = self._styles().complete(x, y, w)
-        return 2 * k + s
+        return int(np.dot(self._styles().complete(x, y, w), (2, 1)))
 
     def init_latent(self, X, Y):
         return [2 * y + int(np.random.randint(2)) for y in Y]

@@ -1,8 +1,8 @@
 """Toys of tests/helpers/toys.py bound to models in a kernel space."""
 
 import numpy as np
-import scipy.sparse as sp
 
+from helpers.toys import FORMS
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import KernelChainModel
 from sskit.models.multiclass import KernelMulticlassModel
@@ -13,7 +13,7 @@ def in_kernel_space(name, toy, kernel, *, form="dense", intercept=True, n_bytes=
     """The problem and the layout of a toy whose scores are functions of a kernel space."""
     labels = np.concatenate([np.atleast_1d(found[0]) for found in truths(toy)])
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
-    values = sp.csr_array(X) if form == "csr" else X
+    values = FORMS[form](X)
     if name == "multiclass":
         model = KernelMulticlassModel(kernel, len(X), toy.n_states, intercept)
         return model.bind(values, labels, toy.pairs.c, n_bytes), model.layout
@@ -34,13 +34,9 @@ def linear_weights(layout, problem, w, toy):
     """The weights of the linear model that functions of the linear kernel stand for."""
     blocks = layout.split(w)
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
+    names = [name for name in ("intercept", "transitions", "start", "end") if name in blocks]
     coef = blocks["dual_coef"] @ X
-    rest = [
-        blocks[name].ravel()
-        for name in ("intercept", "transitions", "start", "end")
-        if name in blocks
-    ]
-    return np.concatenate([coef.ravel(), *rest])
+    return np.concatenate([coef.ravel(), *(blocks[name].ravel() for name in names)])
 
 
 class KernelToy:
@@ -68,6 +64,5 @@ class KernelToy:
     def check_values(self, w, precision=1e-12):
         blocks = self.blocks(w)
         values = blocks["dual_coef"] @ self.K
-        np.testing.assert_allclose(
-            blocks["values"], values, rtol=1e-7, atol=precision * np.abs(values).max()
-        )
+        atol = precision * np.abs(values).max()
+        np.testing.assert_allclose(blocks["values"], values, rtol=1e-7, atol=atol)

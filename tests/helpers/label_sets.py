@@ -3,8 +3,8 @@
 import itertools
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
+
+from helpers import graphs
 
 
 def random_model(rng, n_labels, density=1.0, sign=None):
@@ -34,24 +34,11 @@ def set_scores(sets, gains, edges, pairwise):
     return sets @ gains + (sets[:, edges[:, 0]] * sets[:, edges[:, 1]]) @ pairwise
 
 
-def local_polytope(n_labels, edges):
-    """A and b of A (y, z) <= b, the inequalities of edges between labels and pairs."""
-    n_edges = len(edges)
-    e, (u, v) = np.arange(n_edges), edges.T
-    z = n_labels + e
-    one = np.ones(n_edges)
-    rows = np.concatenate([e, e, n_edges + e, n_edges + e, *[2 * n_edges + e] * 3])
-    columns = np.concatenate([z, u, z, v, u, v, z])
-    values = np.concatenate([one, -one, one, -one, one, one, -one])
-    A = coo_array((values, (rows, columns)), shape=(3 * n_edges, n_labels + n_edges)).tocsr()
-    return A, np.repeat([0.0, 0.0, 1.0], n_edges)
-
-
 def relaxed_optimum(gains, edges, pairwise):
-    """The maximum over the local polytope."""
-    A, b = local_polytope(len(gains), edges)
-    result = linprog(-np.concatenate([gains, pairwise]), A, b, bounds=(0, 1), method="highs")
-    return -result.fun
+    """The maximum over the local polytope: that of a graph whose states are "out" and "in"."""
+    both = np.array([[0.0, 0.0], [0.0, 1.0]])
+    tables = np.asarray(pairwise)[:, None, None] * both
+    return graphs.relaxed_optimum(np.asarray(gains)[:, None] * both[1], edges, tables)
 
 
 def leaves(parents, n):

@@ -17,10 +17,8 @@ def bound(name, search=None, **params):
     if search is not None:
         params["rescaling"] = SlackRescaling(search)
     times = -(-N // len(y))
-    X, y = (
-        np.concatenate([data] * times) if isinstance(data, np.ndarray) else list(data) * times
-        for data in (X, y)
-    )
+    X = np.concatenate([X] * times) if isinstance(X, np.ndarray) else list(X) * times
+    y = np.concatenate([y] * times) if isinstance(y, np.ndarray) else list(y) * times
     return estimator.set_params(**params)._make_task(X, y, None).problem
 
 

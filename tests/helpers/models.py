@@ -10,26 +10,14 @@ from functools import partial
 import numpy as np
 
 from helpers import segments as spans
-from helpers.graphs import enumerate_graphs, small_graphs
-from helpers.multilabel import enumerate_sets
+from helpers import toys
+from helpers.graphs import small_graphs
 from helpers.paper import enumerated
-from helpers.toys import (
-    FORMS,
-    TOYS,
-    MultilabelToy,
-    Toy,
-    bind_chains,
-    bind_rows,
-    chain_toy,
-    multiclass_toy,
-)
 from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
-from sskit.inputs.graphs import check_graphs
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
 from sskit.models.chain.model import ChainModel
-from sskit.models.graph.data import node_costs
 from sskit.models.graph.model import AttractiveModel, GraphModel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
@@ -41,7 +29,7 @@ COSTS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
 
 
 @dataclass
-class ModelToy(Toy):
+class ModelToy(toys.Toy):
     """A toy that can also predict: `right` are phi(x, truth), `decode` makes a decoder of w."""
 
     right: list = None
@@ -90,8 +78,8 @@ def chains(n_states=3, form="dense", *, order=1, fraction=0.0, ruled=False, sets
     given = rules(n_states) if ruled else (None, None, None)
     sizes = {"order": order, "n_edge_features": q if fraction else None}
     model = ChainModel(p, n_states, *given, **sizes)
-    stacked, c = RaggedArray(FORMS[form](X), offsets), block_weights(n)
-    edges = {"edges": FORMS[form](z)} if fraction else {}
+    stacked, c = RaggedArray(toys.FORMS[form](X), offsets), block_weights(n)
+    edges = {"edges": toys.FORMS[form](z)} if fraction else {}
     problem = model.bind(stacked, labels, np.ones(offsets[-1]), c, **edges)
     truths, right = split(labels, offsets), split(np.eye(n_states, dtype=bool)[labels], offsets)
     if sets:  # further labels that cost nothing
@@ -131,12 +119,12 @@ def chains_of_costs(form="dense", mean=True):
     X = [rng.normal(size=(t, 3)) for t in (1, 2, 3, 4, 4)]
     table = rng.integers(4, size=(3, 3)) * (1.0 - np.eye(3))
     y = [rng.integers(3, size=len(x)) for x in X]
-    return bind_chains(X, y, 3, form, mean=mean, table=table)
+    return toys.bind_chains(X, y, 3, form, mean=mean, table=table)
 
 
 def rows_of_costs():
     y = np.arange(12) % 3
-    toy = bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
+    toy = toys.bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
     toy.pairs.loss = [COSTS[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
     return toy
 
@@ -171,7 +159,7 @@ def tree_feature(tree, y, n_states, known):
 def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     rng = np.random.default_rng(seed)
     given, y = random_trees(rng, n, 3, n_states, 3 if n_states == 9 else 5, n_kinds)
-    batch = check_trees([(FORMS[form](x), *rest) for x, *rest in given])
+    batch = check_trees([(toys.FORMS[form](x), *rest) for x, *rest in given])
     kinds = None if batch.kinds is None else np.unique(batch.kinds)
     model, c = TreeModel(3, n_states, kinds), block_weights(n)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
@@ -227,7 +215,7 @@ def segmented(ends=True, lengths=True, loss="tokens", n_whole=0):
     every = partial(spans.segmentations, limits=limits)
     pairs, _ = enumerated(samples, y, lambda x: every(len(x[0])), feature, lost, c)
     pairs.labels = [[spans.codes(segments) for segments in found] for found in pairs.labels]
-    return Toy(problem, model.layout, pairs, samples, 3)
+    return toys.Toy(problem, model.layout, pairs, samples, 3)
 
 
 def pose_feature(model, scores, places, types):
@@ -262,10 +250,7 @@ def poses(loss="squared", seed=5, **sizes):
     maps, places, *rest = pose_data(np.random.default_rng(seed), **sizes)
     model, problem = bind_poses(maps, places, *rest, loss=loss)
     scale, types = pose_scales(places, None), model.types(places)
-    kinds = [
-        range(n) if parent >= 0 else [0]
-        for n, parent in zip(model.types_of, model.parents, strict=True)
-    ]
+    kinds = [range(n) for n in np.where(model.parents >= 0, model.types_of, 1)]
 
     def labellings(x):
         every = itertools.product(cells_of(x.shape[1:], len(x)), itertools.product(*kinds))
@@ -276,9 +261,8 @@ def poses(loss="squared", seed=5, **sizes):
         return np.mean(distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2))
 
     truths = list(zip(places, types, strict=True))
-    pairs, right = enumerated(
-        maps, truths, labellings, lambda x, y: pose_feature(model, x, *y), lost, block_weights(4)
-    )
+    feature, c = lambda x, y: pose_feature(model, x, *y), block_weights(4)
+    pairs, right = enumerated(maps, truths, labellings, feature, lost, c)
     pairs.labels = [
         [np.concatenate([at[:, 1] * x.shape[2] + at[:, 0], kind]) for at, kind in found]
         for x, found in zip(maps, pairs.labels, strict=True)
@@ -306,13 +290,7 @@ def graphs(kind, n_states, form, inference, seed=7, max_nodes=5, few=False):
         y = [rng.integers(n_states, size=len(x)) for x, *_ in given]
     if kind is GraphModel:
         given = [(x, edges, rng.normal(size=(len(edges), 2))) for x, edges, _ in given]
-    batch, labels, n = check_graphs(given), np.concatenate(y), len(given)
-    known = np.ones(len(labels), dtype=bool)
-    model = kind(3, 2, n_states, pairwise_form=form, inference=inference)
-    cost = node_costs("hamming", labels, known, n_states, None, batch.n_nodes)
-    problem = model.bind(batch, labels, cost, block_weights(n), labelled=known)
-    pairs = enumerate_graphs(given, y, n_states, block_weights(n), form)
-    return Toy(problem, model.layout, pairs, given, n_states)
+    return toys.bind_graphs(given, y, n_states, inference=inference, kind=kind, pairwise_form=form)
 
 
 TREE = np.array([[0, 2], [1, 2], [2, 3]], dtype=np.int32)
@@ -324,15 +302,10 @@ HIERARCHIES = {"tree": [-1, 0, 0, 1], "dag": [[1, 0], [2, 0], [3, 1], [3, 2]], "
 
 def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
     """A toy of random rows and sets of four labels."""
-    rng, c, cost = np.random.default_rng(0), block_weights(5), np.array(cost)
+    rng = np.random.default_rng(0)
     X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
     truths = truths if closed is None else model.hierarchy.closed(truths)
-    problem = model.bind(FORMS[form](X), truths, cost, c)
-    ends, relaxed = getattr(model, "ends", NONE), getattr(model, "inference", None) == "lp"
-    pairs = enumerate_sets(
-        X, truths.astype(int), c, ends, cost, model.intercept, allowed=closed, relaxed=relaxed
-    )
-    return MultilabelToy(problem, model.layout, pairs, list(X), 4)
+    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
 
 
 def sets(name, form="dense", intercept=True):
@@ -343,22 +316,24 @@ def sets(name, form="dense", intercept=True):
 
 def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
     model = HierarchyModel(3, 4, HIERARCHIES[name], True)
-    edges = model.hierarchy.edges
-    return bind_sets(
-        model, "dense", cost, lambda y: all(y[child] <= y[parent] for child, parent in edges)
-    )
+    child, parent = model.hierarchy.edges.T
+    return bind_sets(model, "dense", cost, lambda y: (y[child] <= y[parent]).all())
 
 
 MODELS = {
     f"{name}, {form}": partial(make, 3, n=4, form=form)
-    for name, make in TOYS.items()
-    for form in FORMS
+    for name, make in toys.TOYS.items()
+    for form in toys.FORMS
 }
 MODELS |= {
-    f"chain of {k}": partial(chain_toy, 1, 3, k, lengths=(1, 2), allowed=np.tri(k, dtype=bool).T)
+    f"chain of {k}": partial(
+        toys.chain_toy, 1, 3, k, lengths=(1, 2), allowed=np.tri(k, dtype=bool).T
+    )
     for k in (1, 2, 8, 9, 33)
 }
-MODELS |= {f"{k} classes": partial(multiclass_toy, 1, 5, k, intercept=k > 8) for k in (2, 8, 9, 33)}
+MODELS |= {
+    f"{k} classes": partial(toys.multiclass_toy, 1, 5, k, intercept=k > 8) for k in (2, 8, 9, 33)
+}
 MODELS |= {
     f"chain of {name}": partial(chains, **options)
     for name, options in {

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from helpers.paper import Enumerated
+from helpers.paper import enumerated
 
 ONE = 2**30  # the unit of code
 
@@ -42,15 +42,12 @@ def set_code(y, pairs, ends):
 
 def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed=False):
     """All sets of labels, or vertices of their relaxation, with a weighted Hamming loss."""
-    n_labels = len(cost)
-    psi, loss, labels = [], [], []
-    for x, truth in zip(X, truths, strict=True):
-        if relaxed:
-            found = half_sets(n_labels, ends)
-        else:
-            found = [(y, None) for y in all_sets(n_labels, allowed)]
-        right = set_feature(x, truth, ends, intercept)
-        psi.append(np.array([right - set_feature(x, y, ends, intercept, z) for y, z in found]))
-        loss.append(np.array([cost @ np.abs(y - truth) for y, _ in found]))
-        labels.append([set_code(y, z, ends) for y, z in found])
-    return Enumerated(psi, loss, labels, c)
+    found = [(y, None) for y in all_sets(len(cost), allowed)]
+    found = half_sets(len(cost), ends) if relaxed else found
+    pairs, _ = enumerated(
+        X, [(truth, None) for truth in truths], lambda x: found,
+        lambda x, y: set_feature(x, y[0], ends, intercept, y[1]),
+        lambda i, y: cost @ np.abs(y[0] - truths[i]), c,
+    )  # fmt: skip
+    pairs.labels = [[set_code(y, z, ends) for y, z in found] for _ in X]
+    return pairs

@@ -1,6 +1,7 @@
 """The objective of any weights, by the problem that an estimator binds."""
 
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -64,14 +65,10 @@ def log_loss_by_attributes(model, X, y):
     losses = []
     for item, truth in zip(X, y, strict=True):
         labels, values = score_labellings(model, item)
-        sets = [label if isinstance(label, set) else {label} for label in truth]
-        right = np.all(
-            [
-                np.isin(model.classes_[at], list(own))
-                for at, own in zip(labels.T, sets, strict=True)
-            ],
-            axis=0,
-        )
+        right = np.ones(len(labels), dtype=bool)
+        for at, label in zip(labels.T, truth, strict=True):
+            own = list(label) if isinstance(label, set) else [label]
+            right &= np.isin(model.classes_[at], own)
         losses.append(logsumexp(values) - logsumexp(values[right]))
     return np.array(losses)
 
@@ -87,6 +84,17 @@ def primal_of_rows(model, X, y, table=None, weight=None, slack=False):
         hinges.append((costs * (1 + margins) if slack else costs + margins).max())
     squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
     return model.lam_ / 2 * squares + np.average(hinges, weights=weight)
+
+
+def check_rows(model, X, y, whole=None):
+    """The certificate of a linear model of rows is true, and brackets that of a tight fit."""
+    value = primal_of_rows(model, X, y)
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(value, rel=1e-9)
+    assert value - model.dual_objective_ == pytest.approx(model.dual_gap_, abs=1e-9)
+    if whole is not None:
+        assert model.dual_objective_ <= whole.primal_objective_ * (1 + 1e-9)
+        assert whole.dual_objective_ <= value * (1 + 1e-9)
 
 
 def bracket(*models):

@@ -5,28 +5,14 @@ import numpy as np
 CHAIN = {"nodes": np.eye(3), "transitions": np.eye(3)}
 TRIPLES = CHAIN | {"triples": np.zeros((3, 3, 3))}
 TRUTH = {"truth": [0, 1, 0], "cost": [1.0, 0.5, 2.0]}
-CUT = {
-    "nodes": np.eye(3)[:, :2],
-    "edges": [[0, 1], [2, 1]],
-    "pairwise": [np.eye(2), np.ones((2, 2))],
-}
-GRAPH = CUT | {"nodes": np.eye(3), "pairwise": [np.eye(3), np.ones((3, 3))]}
-PARTS = {
-    "scores": np.zeros((2, 3, 3)),
-    "parents": [-1, 0],
-    "springs": np.ones((2, 1, 2, 3)),
-    "bias": np.zeros((2, 1)),
-}
-SEGMENTS = {
-    "tokens": np.eye(3),
-    "transitions": np.eye(3),
-    "lengths": np.zeros((3, 2)),
-    "first": np.eye(3),
-    "last": np.eye(3),
-    "start": [0.0, 1.0, 2.0],
-    "end": [0.0, 1.0, 2.0],
-    "whole": np.zeros((3, 2, 3)),
-}
+EDGES = {"edges": [[0, 1], [2, 1]]}
+CUT = EDGES | {"nodes": np.eye(3)[:, :2], "pairwise": [np.eye(2), np.ones((2, 2))]}
+GRAPH = EDGES | {"nodes": np.eye(3), "pairwise": [np.eye(3), np.ones((3, 3))]}
+PARTS = {"scores": np.zeros((2, 3, 3)), "parents": [-1, 0]}
+PARTS |= {"springs": np.ones((2, 1, 2, 3)), "bias": np.zeros((2, 1))}
+SEGMENTS = dict.fromkeys(("tokens", "transitions", "first", "last"), np.eye(3))
+SEGMENTS |= {"lengths": np.zeros((3, 2)), "whole": np.zeros((3, 2, 3))}
+SEGMENTS |= {"start": [0.0, 1.0, 2.0], "end": [0.0, 1.0, 2.0]}
 CALLS = {
     "viterbi": TRIPLES | TRUTH,
     "viterbi_by_loss": CHAIN | {"truth": [0, 1, 0], "cost": 1.0},

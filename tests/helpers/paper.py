@@ -15,22 +15,14 @@ TIE = 1e-12
 
 def chain_feature(x, y, n_states):
     """phi(x, y) of a chain: nodes (K, p), transitions (K, K), start (K,), end (K,), by rows."""
-    nodes = np.zeros((n_states, x.shape[1]))
-    transitions = np.zeros((n_states, n_states))
-    start, end = np.zeros(n_states), np.zeros(n_states)
-    for t in range(len(y)):
-        nodes[y[t]] += x[t]
-    for t in range(1, len(y)):
-        transitions[y[t - 1], y[t]] += 1.0
-    start[y[0]] += 1.0
-    end[y[-1]] += 1.0
-    return np.concatenate([nodes.ravel(), transitions.ravel(), start, end])
+    on = np.eye(n_states)[y]
+    return np.concatenate([(on.T @ x).ravel(), (on[:-1].T @ on[1:]).ravel(), on[0], on[-1]])
 
 
 def second_chain_feature(x, states, n_states):
     """Joint feature map of a chain of the second order."""
-    triples = np.zeros((n_states,) * 3)
-    np.add.at(triples, (states[:-2], states[1:-1], states[2:]), 1.0)
+    on = np.eye(n_states)[states]
+    triples = np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:])
     return np.concatenate([chain_feature(x, states, n_states), triples.ravel()])
 
 
@@ -105,16 +97,15 @@ def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None, feature=chai
 
 def enumerate_classes(X, y, n_classes, c, intercept):
     """All classes of rows with the zero-one loss, the true one first."""
-    psi, loss, labels = [], [], []
-    for x, truth in zip(X, y, strict=True):
-        found = [truth, *(k for k in range(n_classes) if k != truth)]
-        right = multiclass_feature(x, truth, n_classes, intercept)
-        psi.append(
-            np.array([right - multiclass_feature(x, k, n_classes, intercept) for k in found])
-        )
-        loss.append(np.array([float(k != truth) for k in found]))
-        labels.append(found)
-    return Enumerated(psi, loss, labels, c)
+
+    def labellings(sample):
+        return [sample[1], *(k for k in range(n_classes) if k != sample[1])]
+
+    def feature(sample, k):
+        return multiclass_feature(sample[0], k, n_classes, intercept)
+
+    samples = list(zip(X, y, strict=True))
+    return enumerated(samples, y, labellings, feature, lambda i, k: k != y[i], c)[0]
 
 
 def frank_wolfe(pairs, lam, n_steps):

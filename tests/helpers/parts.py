@@ -30,10 +30,8 @@ SETS = (rng.random((N, 4)) < 0.4).astype(int)
 LENGTHS = rng.integers(1, 6, size=N)
 TOKENS = [rng.normal(size=(n, 3)) for n in LENGTHS]
 # the first ten lack some labels
-TAGS = [
-    np.array(["O", "B-x", "I-x", "B-yy", "I-yy"])[rng.integers(2 if i < 10 else 5, size=n)]
-    for i, n in enumerate(LENGTHS)
-]
+NAMES = np.array(["O", "B-x", "I-x", "B-yy", "I-yy"])
+TAGS = [NAMES[rng.integers(2 if i < 10 else 5, size=n)] for i, n in enumerate(LENGTHS)]
 SPANS = [np.array(["B-x", "O"] if i < 10 else ["B-yy", "I-yy"]).repeat(3)[1:4] for i in range(N)]
 EDGED = [(x, np.diff(x, axis=0)[:, :2]) for x in TOKENS]
 THREES = [rng.normal(size=(3, 3)) for _ in range(N)]
@@ -60,10 +58,8 @@ def graph():
 
 GRAPHS = [graph() for _ in range(N)]
 # -1 is no label; the first four have none
-NODES = [
-    rng.integers(-1, 0 if i < 4 else 2 if i < 10 else 3, size=len(g.features))
-    for i, g in enumerate(GRAPHS)
-]
+ENDS = [0] * 4 + [2] * 6 + [3] * 10
+NODES = [rng.integers(-1, end, size=len(g.features)) for end, g in zip(ENDS, GRAPHS, strict=True)]
 HALVES = [np.minimum(y, 1) for y in NODES]
 NUMBERS = [np.unique(y, return_inverse=True)[1] % 3 for y in TAGS]
 COSTS = {"O": {"I-yy": 2.0}, "B-yy": {"B-x": 0.5}}

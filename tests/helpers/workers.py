@@ -21,25 +21,18 @@ class LocalWorkers:
         self.problems, self.keeps = problems, keeps
         self.make_regularizer, self.worker = make_regularizer, worker
         self.stop = Stop()
-        owned = {
-            owner: [number for number, each in enumerate(owners) if each == owner]
-            for owner in sorted(set(owners))
-        }
-        self.workers = [self.make_worker(numbers) for numbers in owned.values()]
+        owned = [np.flatnonzero(np.equal(owners, owner)).tolist() for owner in sorted(set(owners))]
+        self.workers = list(map(self.make_worker, owned))
+
+    def make_part(self, number, regularizer):
+        seed, lam = np.random.RandomState(number), self.make_regularizer().lam
+        return PartRun(
+            lambda: self.problems[number], self.solver, regularizer, lam, seed, self.stop,
+            keeps=self.keeps,
+        )  # fmt: skip
 
     def make_parts(self, numbers, regularizer):
-        return {
-            number: PartRun(
-                lambda problem=self.problems[number]: problem,
-                self.solver,
-                regularizer,
-                self.make_regularizer().lam,
-                np.random.RandomState(number),
-                self.stop,
-                keeps=self.keeps,
-            )
-            for number in numbers
-        }
+        return {number: self.make_part(number, regularizer) for number in numbers}
 
     def make_worker(self, numbers):
         regularizer = self.make_regularizer()

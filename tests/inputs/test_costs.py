@@ -18,9 +18,8 @@ class Tag(str, Enum):
     OUTSIDE = "O"
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_all_forms_are_one_table_without_other_owners():
+    for given in [
         TABLE,
         TABLE.tolist(),
         np.asfortranarray(TABLE),
@@ -29,18 +28,16 @@ class Tag(str, Enum):
         {Tag.PERSON: {Tag.OUTSIDE: 3, "I-PER": 0.5}, "I-PER": {"B-PER": False}, "O": {"B-PER": 2}},
         {"B-PER": {"O": 3, "I-PER": 0.5, "B-LOC": 9}, "I-PER": {"B-PER": 0, "I-PER": 0}}
         | {"O": {"B-PER": 2}, "B-LOC": {"O": 9}},
-    ],
-)
-def test_all_forms_are_one_table_without_other_owners(given):
-    before = copy.deepcopy(given)
-    found = cost_table(given, LABELS)
-    np.testing.assert_array_equal(found, TABLE)
-    assert found.dtype == np.float64 and found.flags.c_contiguous
-    found[...] = -1.0
-    if isinstance(given, dict):
-        assert given == before
-    else:
-        np.testing.assert_array_equal(given, before)
+    ]:
+        before = copy.deepcopy(given)
+        found = cost_table(given, LABELS)
+        np.testing.assert_array_equal(found, TABLE)
+        assert found.dtype == np.float64 and found.flags.c_contiguous
+        found[...] = -1.0
+        if isinstance(given, dict):
+            assert given == before
+        else:
+            np.testing.assert_array_equal(given, before)
 
 
 def test_labels_are_numbers_too_and_names_of_losses_have_no_table():

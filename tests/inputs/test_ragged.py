@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import long_indices
+from helpers.ragged_checks import forms_of
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
@@ -100,35 +101,29 @@ def test_is_read_only_and_shares_memory():
     array = RaggedArray(np.zeros((2, 1)), [0, 0, 2])
     assert array[0].shape == (0, 1) and len(array[:0]) == 0
     assert array[[0]].values.shape == (0, 1)
-    for values, offsets, message in [
-        (np.zeros((3, 1)), [0, 2], r"start with 0, never fall and end with 3, .* got \[0 2\]"),
-        (np.zeros((3, 1)), [1, 3], "start with 0"),
-        (np.zeros((3, 1)), [], "must be integers"),
-        (np.zeros((3, 1)), [0.0, 3.0], "must be integers"),
-        (np.zeros((3, 1)), [[0, 3]], "integers of shape"),
-        (np.zeros((3, 1)), [0, 2, 1, 3], r"never fall .* got \[0 2 1 3\]"),
-        (np.zeros((3, 1, 1)), [0, 3], "3 dimensions"),
-        (np.float64(3), [0, 3], "0 dimensions"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            RaggedArray(values, offsets)
+    for message, values, *wrong in [
+        (r"start with 0, never fall and end with 3, .* got \[", np.ones((3, 1)), [0, 2], [1, 3],
+         [0, 2, 1, 3]),
+        ("must be integers", np.ones((3, 1)), [], [0.0, 3.0], [[0, 3]]),
+        ("3 dimensions", np.zeros((3, 1, 1)), [0, 3]),
+        ("0 dimensions", np.float64(3), [0, 3]),
+    ]:  # fmt: skip
+        for offsets in wrong:
+            with pytest.raises(ValueError, match=message):
+                RaggedArray(values, offsets)
 
 
 def test_forms_of_dense_sequences():
     pieces = dense([2, 1, 4])
+    forms = forms_of(pieces, sparse=False)
+    del forms["float32"]  # stays what it is
     for X in (
-        pieces,
-        tuple(pieces),
+        *forms.values(),
         split(np.concatenate(pieces), [0, 2, 3, 7]),
-        [piece.tolist() for piece in pieces],
         [tuple(map(tuple, piece)) for piece in pieces],
-        [piece.astype(np.uint8) for piece in pieces],
         [piece.astype(object) for piece in pieces],
-        [np.asfortranarray(piece) for piece in pieces],
         [piece.repeat(2, axis=1)[:, ::2] for piece in pieces],
-        [pd.DataFrame(piece) for piece in pieces],
         [pd.DataFrame({0: p[:, 0].astype(int), 1: p[:, 1], 2: p[:, 2]}) for p in pieces],
-        pd.Series(pieces),
         [pieces[0].astype(int), pieces[1].tolist(), pd.DataFrame(pieces[2])],
         RaggedArray(np.asfortranarray(np.concatenate(pieces).astype(np.uint8)), [0, 2, 3, 7]),
     ):
@@ -181,11 +176,7 @@ def test_forms_of_sparse_sequences():
 
 
 OK = np.zeros((2, 5))
-
-
 NAN = np.where(np.arange(10).reshape(2, 5) == 8, np.nan, 0.0)
-
-
 INF = sp.csr_array(np.array([[0, 0, 0, 0, 1], [0, 0, 2, 0, -np.inf]]))
 
 
@@ -204,30 +195,19 @@ def test_number_of_features_and_broken_matrices():
                 stack_sequences(X)
 
 
-SINGLE, HALF, DOUBLE = np.dtype("f4"), np.dtype("f2"), np.dtype("f8")
+STORED = {"f4 f4 f4": "f4", "f2 f2 f2": "f2", "f2 f4 f2": "f4"}
+STORED |= dict.fromkeys(["f4 f8 f4", "f4 i1 f4", ">f4 >f4 >f4", "f4 >f4 f4", "? ? ?"], "f8")
 
 
-@pytest.mark.parametrize(
-    ("dtypes", "expected"),
-    [
-        ("f4 f4 f4", SINGLE),
-        ("f2 f2 f2", HALF),
-        ("f2 f4 f2", SINGLE),
-        ("f4 f8 f4", DOUBLE),
-        ("f4 i1 f4", DOUBLE),
-        (">f4 >f4 >f4", DOUBLE),
-        ("f4 >f4 f4", DOUBLE),
-        ("? ? ?", DOUBLE),
-    ],
-)
-def test_short_floats_stay_short(dtypes, expected):
-    pieces = [np.rint(piece) for piece in dense([2, 1, 4])]
+@pytest.mark.parametrize("dtypes", STORED)
+def test_short_floats_stay_short(dtypes):
+    pieces, expected = [np.rint(piece) for piece in dense([2, 1, 4])], STORED[dtypes]
     dtypes = list(map(np.dtype, dtypes.split()))
     given = [piece.astype(dtype) for piece, dtype in zip(pieces, dtypes, strict=True)]
     stacked = stack_sequences(given).values
     assert stacked.dtype == expected and stacked.dtype.isnative
     same(stacked, np.concatenate([piece.astype(float) for piece in given]))
-    if HALF not in dtypes and all(dtype.isnative for dtype in dtypes):
+    if "f2" not in dtypes and all(dtype.isnative for dtype in dtypes):
         stacked = stack_sequences([given[0], *map(sp.csr_array, given[1:])]).values
         assert stacked.dtype == expected
         same(stacked, np.concatenate([piece.astype(float) for piece in given]))
@@ -256,65 +236,51 @@ def test_what_is_not_finite_is_found_in_all_types():
         assert stack_sequences(RaggedArray(X, [0, len(X)])).values is X
         for wrong, what in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
             X[299_999, 2] = wrong
-            with pytest.raises(
-                ValueError, match=rf"X\[1\] contains {what} at row 199999, column 2"
-            ):
+            message = rf"X\[1\] contains {what} at row 199999, column 2"
+            with pytest.raises(ValueError, match=message):
                 stack_sequences(RaggedArray(X, [0, 100_000, len(X)]))
 
 
+NO_NUMBERS = [OK.astype(str), OK.astype(str).astype(object), [[1, "a"]], [[1, object()]]]
+NO_NUMBERS += [OK.astype("M8[s]"), pd.DataFrame({"a": [1, pd.NA]})]
+
+
 def test_bad_sequences():
-    for X, error, message in [
-        ([], ValueError, r"Found array with 0 sample\(s\)"),
-        ((), ValueError, r"Found array with 0 sample\(s\)"),
-        (np.empty(0, dtype=object), ValueError, r"Found array with 0 sample\(s\)"),
-        (np.empty((0, 3, 2)), ValueError, r"Found array with 0 sample\(s\)"),
-        (RaggedArray(OK[:0], [0]), ValueError, r"Found array with 0 sample\(s\)"),
-        (OK, ValueError, r"X must be a list with one matrix of shape \(T_i, p\) per sequence"),
-        (np.zeros(3), ValueError, r"X must be a list .* got ndarray of shape \(3,\)"),
-        (np.zeros((1, 1, 1, 1)), ValueError, "X must be a list"),
-        (pd.DataFrame(OK), ValueError, r"X must be a list .* got DataFrame of shape \(2, 5\)"),
-        (sp.csr_array(OK), ValueError, r"single sequence is given as a list of one, \[X\]"),
-        (sp.csc_matrix(OK), ValueError, "X must be a list with one matrix"),
-        (None, TypeError, "X must be a list .* got NoneType"),
-        (5, TypeError, "X must be a list .* got int"),
-        ("text", TypeError, "X must be a list .* got str"),
-        ({"a": OK}, TypeError, "X must be a list .* got dict"),
-        ((x for x in [OK]), TypeError, "X must be a list .* got generator"),
-        ([OK, OK[0]], ValueError, r"X\[1\] must be a matrix of .* of shape \(5,\)"),
-        ([OK, OK[None]], ValueError, r"X\[1\] must be a matrix of .* of shape \(1, 2, 5\)"),
-        ([OK, OK[:0]], ValueError, r"X\[1\] is empty"),
-        ([OK, []], ValueError, r"X\[1\] is empty"),
-        ([OK, sp.csr_array((0, 5))], ValueError, r"X\[1\] is empty"),
-        (np.zeros((2, 0, 3)), ValueError, r"X\[0\] is empty"),
-        (RaggedArray(OK, [0, 2, 2]), ValueError, r"X\[1\] is empty"),
-        ([OK[:, :0]], ValueError, "X has 0 features"),
-        ([OK, OK[:, :4]], ValueError, r"X\[1\] has 4 features but X\[0\] has 5"),
-        ([OK, sp.csr_array(OK[:, :4])], ValueError, r"X\[1\] has 4 features but X\[0\] has 5"),
-        ([OK, NAN], ValueError, r"X\[1\] contains NaN at row 1, column 3"),
-        ([OK, INF], ValueError, r"X\[1\] contains infinity at row 1, column 4"),
-        (np.array([OK, NAN]), ValueError, r"X\[1\] contains NaN at row 1, column 3"),
-        (RaggedArray(NAN, [0, 1, 2]), ValueError, r"X\[1\] contains NaN at row 0, column 3"),
-        ([OK, [[None] * 5]], ValueError, r"X\[1\]\[0, 0\] is None"),
-        ([OK, OK.astype(str)], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, OK.astype(str).astype(object)], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, [[1, "a"]]], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, [[1, object()]]], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, OK.astype("M8[s]")], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, pd.DataFrame({"a": [1, pd.NA]})], ValueError, r"X\[1\] must hold numbers"),
-        ([OK, OK * 1j], ValueError, r"X\[1\] must "),
-        ([OK, sp.csr_array(OK * 1j)], ValueError, r"X\[1\] must "),
-        ([OK, [[1, 2], [3]]], ValueError, r"X\[1\] is no array: its items have different"),
-        ([[{"w": "a"}]], ValueError,
-         r"X\[0\] must be a matrix .*TokenVectorizer .* TokenTransformer"),
-        ([["a", "b"]], ValueError, r"X\[0\] must be a matrix .*TokenTransformer"),
-        ([{"w": 1}], TypeError, r"X\[0\] must be a matrix of numbers, .* got dict .*; a single"),
-        (["abc"], TypeError, r"X\[0\] must be a matrix of numbers, .* got str .*raw text has to"),
-        ([OK, None], TypeError, r"X\[1\] must be a matrix of numbers, .* got NoneType"),
-        ([1, 2], TypeError, r"X\[0\] must be a matrix of numbers, .* got int"),
-        (RaggedArray(np.arange(3), [0, 3]), ValueError, "the values of X must be a matrix"),
+    for error, message, *wrong in [
+        (ValueError, r"Found array with 0 sample\(s\)", [], (), np.empty(0, dtype=object),
+         np.empty((0, 3, 2)), RaggedArray(OK[:0], [0])),
+        (ValueError, "X must be a list .* got ndarray", OK, np.zeros(3), np.zeros((1, 1, 1, 1))),
+        (ValueError, r"X must be a list with one matrix of shape \(T_i, p\) per sequence", OK,
+         pd.DataFrame(OK), sp.csr_array(OK), sp.csc_matrix(OK)),
+        (ValueError, r"a single sequence is given as a list of one, \[X\]", sp.csr_array(OK)),
+        (TypeError, "X must be a list .* got (NoneType|int|str|dict|generator)", None, 5, "text",
+         {"a": OK}, (x for x in [OK])),
+        (ValueError, r"X\[1\] must be a matrix of .* of shape \((1, 2, 5|5,)\)", [OK, OK[0]],
+         [OK, OK[None]]),
+        (ValueError, r"X\[1\] is empty", [OK, OK[:0]], [OK, []], [OK, sp.csr_array((0, 5))],
+         RaggedArray(OK, [0, 2, 2])),
+        (ValueError, r"X\[0\] is empty", np.zeros((2, 0, 3))),
+        (ValueError, "X has 0 features", [OK[:, :0]]),
+        (ValueError, r"X\[1\] has 4 features but X\[0\] has 5", [OK, OK[:, :4]],
+         [OK, sp.csr_array(OK[:, :4])]),
+        (ValueError, r"X\[1\] contains NaN at row 1, column 3", [OK, NAN], np.array([OK, NAN])),
+        (ValueError, r"X\[1\] contains NaN at row 0, column 3", RaggedArray(NAN, [0, 1, 2])),
+        (ValueError, r"X\[1\] contains infinity at row 1, column 4", [OK, INF]),
+        (ValueError, r"X\[1\]\[0, 0\] is None", [OK, [[None] * 5]]),
+        (ValueError, r"X\[1\] must hold numbers", *([OK, x] for x in NO_NUMBERS)),
+        (ValueError, r"X\[1\] must ", [OK, OK * 1j], [OK, sp.csr_array(OK * 1j)]),
+        (ValueError, r"X\[1\] is no array: its items have different", [OK, [[1, 2], [3]]]),
+        (ValueError, r"X\[0\] must be a matrix .*TokenVectorizer .* TokenTransformer",
+         [[{"w": "a"}]], [["a", "b"]]),
+        (TypeError, r"X\[0\] must be a matrix .* got dict .*; a single", [{"w": 1}]),
+        (TypeError, r"X\[0\] must be a matrix .* got str .*raw text has to", ["abc"]),
+        (TypeError, r"X\[1\] must be a matrix of numbers, .* got NoneType", [OK, None]),
+        (TypeError, r"X\[0\] must be a matrix of numbers, .* got int", [1, 2]),
+        (ValueError, "the values of X must be a matrix", RaggedArray(np.arange(3), [0, 3])),
     ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            stack_sequences(X)
+        for X in wrong:
+            with pytest.raises(error, match=message):
+                stack_sequences(X)
 
 
 LABELS = [
@@ -354,38 +320,33 @@ def test_stack_labels():
 
 
 def test_bad_labels():
-    for y, error, message in [
-        (None, TypeError, "y must be a list .* got NoneType"),
-        ([[1, 2]], ValueError, "X has 2 samples but y has 1"),
-        ([[1, 2], [1], [1]], ValueError, "X has 2 samples but y has 3"),
-        ([[1, 2], [1, 2]], ValueError, r"X\[1\] has 1 rows but y\[1\] has 2 labels"),
-        ([[1, 2], []], ValueError, r"X\[1\] has 1 rows but y\[1\] has 0 labels"),
-        (["ab", "c"], TypeError, r"y\[0\] must be a sequence of labels, got str"),
-        ([["a", "b"], "c"], TypeError, r"y\[1\] must be a sequence of labels, got str"),
-        ([["a", "b"], None], TypeError, r"y\[1\] .* NoneType; leave out samples that have none"),
-        ([0, 1], TypeError, r"y\[0\] must be a sequence of labels, got int"),
-        (np.array([0, 1]), ValueError, "y must be a list with one sequence of labels"),
-        (np.zeros((2, 2, 2)), ValueError, "y must be a list with one sequence of labels"),
-        (pd.DataFrame({"a": [1, 2]}), ValueError, "y must be a list"),
-        ("ab", TypeError, "y must be a list"),
-        ([{1, 2}, {1}], TypeError, r"y\[0\] must be a sequence of labels, got set"),
-        ([np.zeros((2, 1)), np.zeros((1, 1))], ValueError, r"y\[0\] must be .* one-dimensional"),
-        ([[[1], [2]], [[1]]], TypeError, r"y\[0\]\[0\] is .*, of type list: one label"),
-        ([["a", None], ["b"]], ValueError, r"y\[0\]\[1\] is None"),
-        ([["a", "b"], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
-        ([[1, 2], [float("nan")]], ValueError, r"y\[1\]\[0\] is nan"),
-        ([np.array([1, 2]), np.array([np.nan])], ValueError, r"y\[1\]\[0\] is nan"),
-        ([["a", pd.NA], ["b"]], ValueError, r"y\[0\]\[1\] is <NA>"),
-        ([[1.0, 0.5], [1]], ValueError, r"y\[0\]\[1\] is 0.5: .* continuous"),
-        ([np.array([1, 2]), np.array([0.25])], ValueError, r"y\[1\]\[0\] is 0.25: .* continuous"),
-        ([[1, 2], [np.inf]], ValueError, r"y\[1\]\[0\] is inf"),
-        ([["a", "b"], [1]], TypeError, r"y\[0\]\[0\] is 'a' but y\[1\]\[0\] is 1"),
-        ([["a", b"b"], ["a"]], TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'"),
-        ([[1j, 2], [1]], (TypeError, ValueError), "label"),
-        ([np.array([1j, 2]), np.array([1j])], (TypeError, ValueError), "label"),
-    ]:
-        with pytest.raises(error, match=message):
-            stack_labels(y, [2, 1])
+    a, b = ["a", "b"], np.array([1, 2])
+    for error, message, *wrong in [
+        (TypeError, "y must be a list .* got (NoneType|str)", None, "ab"),
+        (ValueError, "X has 2 samples but y has 1", [[1, 2]]),
+        (ValueError, "X has 2 samples but y has 3", [[1, 2], [1], [1]]),
+        (ValueError, r"X\[1\] has 1 rows but y\[1\] has 2 labels", [[1, 2], [1, 2]]),
+        (ValueError, r"X\[1\] has 1 rows but y\[1\] has 0 labels", [[1, 2], []]),
+        (TypeError, r"y\[0\] must be a sequence of labels, got (str|int|set)", ["ab", "c"], [0, 1],
+         [{1, 2}, {1}]),
+        (TypeError, r"y\[1\] must be a sequence of labels, got str", [a, "c"]),
+        (TypeError, r"y\[1\] .* NoneType; leave out samples that have none", [a, None]),
+        (ValueError, "y must be a list with one sequence of labels", b, np.zeros((2, 2, 2)),
+         pd.DataFrame({"a": [1, 2]})),
+        (ValueError, r"y\[0\] must be .* one-dimensional", [np.zeros((2, 1)), np.zeros((1, 1))]),
+        (TypeError, r"y\[0\]\[0\] is .*, of type list: one label", [[[1], [2]], [[1]]]),
+        (ValueError, r"y\[0\]\[1\] is (None|<NA>)", [["a", None], ["b"]], [["a", pd.NA], ["b"]]),
+        (ValueError, r"y\[1\]\[0\] is nan", [a, [np.nan]], [[1, 2], [np.nan]], [b, NAN[1, 3:4]]),
+        (ValueError, r"y\[0\]\[1\] is 0.5: .* continuous", [[1.0, 0.5], [1]]),
+        (ValueError, r"y\[1\]\[0\] is 0.25: .* continuous", [b, np.array([0.25])]),
+        (ValueError, r"y\[1\]\[0\] is inf", [[1, 2], [np.inf]]),
+        (TypeError, r"y\[0\]\[0\] is 'a' but y\[1\]\[0\] is 1", [a, [1]]),
+        (TypeError, r"y\[0\]\[0\] is 'a' but y\[0\]\[1\] is b'b'", [["a", b"b"], ["a"]]),
+        ((TypeError, ValueError), "label", [[1j, 2], [1]], [np.array([1j, 2]), np.array([1j])]),
+    ]:  # fmt: skip
+        for y in wrong:
+            with pytest.raises(error, match=message):
+                stack_labels(y, [2, 1])
 
 
 @given(st.lists(st.integers(0, 4), max_size=6))

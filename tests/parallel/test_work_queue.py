@@ -36,9 +36,8 @@ FAULTS = {
 
 
 def run(command, **options):
-    return subprocess.run(
-        command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, **options
-    )
+    options |= {"env": ENVIRONMENT, "timeout": 300}
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 @pytest.fixture(scope="module")

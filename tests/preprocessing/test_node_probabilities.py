@@ -26,11 +26,8 @@ def graphs(n=12, seed=0, classes=(0, 1, 2)):
     """Paths of nodes whose features tell their class, roughly, and their graph, exactly."""
     rng = np.random.default_rng(seed)
     y = [np.repeat(rng.choice(classes), 4) for _ in range(n)]
-    X = [
-        (np.column_stack([np.full(4, i), labels + rng.normal(size=4)]), EDGES, None)
-        for i, labels in enumerate(y)
-    ]
-    return X, y
+    x = [np.column_stack([np.full(4, i), row + rng.normal(size=4)]) for i, row in enumerate(y)]
+    return [(features, EDGES, None) for features in x], y
 
 
 def test_graphs_are_described_by_what_has_not_seen_them():

@@ -85,34 +85,22 @@ def test_histograms_are_those_of_pixels(fitted, graphs):
     graph = graphs[1]
     lab = rgb2lab(IMAGES[1] / 255)
     words = np.linalg.norm(lab[:, :, None] - fitted.color_words_, axis=-1).argmin(axis=-1)
-    near = [{node} for node in range(len(graph.features))]
-    neighbors = [set() for _ in near]
+    near, neighbors = [{v} for v in range(len(graph.areas))], [set() for _ in graph.areas]
     for a, b in graph.edges:
         neighbors[a].add(b)
         neighbors[b].add(a)
     names = fitted.get_feature_names_out().tolist()
     edge_names = fitted.get_edge_feature_names_out().tolist()
     for order in range(3):
-        histograms = np.array(
-            [
-                np.bincount(words[np.isin(graph.segments, list(group))], minlength=6)
-                for group in near
-            ],
-            dtype=float,
-        )
-        histograms /= histograms.sum(axis=1, keepdims=True)
+        inside = [np.isin(graph.segments, list(group)) for group in near]
+        counts = np.array([np.bincount(words[pixels], minlength=6) for pixels in inside])
+        histograms = counts / counts.sum(axis=1, keepdims=True)
         first = names.index(f"color_0_near{order}")
         assert names[first + 5] == f"color_5_near{order}"
-        np.testing.assert_allclose(
-            graph.features[:, first : first + 6], np.sqrt(histograms), atol=1e-3
-        )
-        a, b = histograms[graph.edges[:, 0]], histograms[graph.edges[:, 1]]
-        chi2 = np.array(
-            [
-                sum((p - q) ** 2 / (p + q) for p, q in zip(x, y, strict=True) if p + q > 0) / 2
-                for x, y in zip(a, b, strict=True)
-            ]
-        )
+        found = graph.features[:, first : first + 6]
+        np.testing.assert_allclose(found, np.sqrt(histograms), atol=1e-3)
+        p, q = histograms[graph.edges[:, 0]], histograms[graph.edges[:, 1]]
+        chi2 = ((p - q) ** 2 / np.where(p + q > 0, p + q, 1.0)).sum(axis=1) / 2
         column = edge_names.index(f"color_near{order}_eta4")
         np.testing.assert_allclose(graph.edge_features[:, column], np.exp(-4 * chi2), atol=1e-3)
         near = [group.union(*(neighbors[node] for node in group)) for group in near]
@@ -127,7 +115,7 @@ def test_parts_can_be_left_out():
         ({"neighborhood": 1}, 1 + 30, 1 + 6 * 11),
         ({"n_color_words": 0, "n_texture_words": 0, "position_grid": 0}, 1, 1),
     ]:
-        superpixels = make(**changes).fit(IMAGES)
+        superpixels = make(**changes).fit(IMAGES[:2])
         graph = superpixels.transform(IMAGES[:1])[0]
         names = superpixels.get_feature_names_out()
         edge_names = superpixels.get_edge_feature_names_out()
@@ -142,7 +130,7 @@ def test_seed_decides(fitted, graphs):
     assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
     with joblib.parallel_config("threading"):
         # more workers than there are images and than joblib can count
-        for n_jobs in (None, 2, 10**30):
+        for n_jobs in (2, 10**30):
             assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
     again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
     np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
@@ -180,9 +168,8 @@ def test_before_and_after_fits_that_fail(fitted):
     floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
     assert not np.shares_memory(as_rgb(floats), floats)
     new = make()
-    for call in (
-        new.get_feature_names_out, new.get_edge_feature_names_out, lambda: new.transform(IMAGES),
-    ):  # fmt: skip
+    names = new.get_feature_names_out, new.get_edge_feature_names_out
+    for call in (*names, lambda: new.transform(IMAGES)):
         with pytest.raises(NotFittedError):
             call()
     words = fitted.color_words_
@@ -241,13 +228,13 @@ def test_forms_of_images():
     objects = np.empty(1, dtype=object)
     objects[0] = image
     assert_same_graphs(make().fit_transform(objects), expected)
-    grey = [image[..., 0] for image in IMAGES]
+    grey = [image[..., 0] for image in IMAGES[:2]]
     found = make().fit_transform(grey)
     assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
-    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (4,)
+    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (2,)
     floats = image / 255
     before = floats.copy()
-    make().fit_transform([floats, *IMAGES])
+    make().fit_transform([floats, *IMAGES[1:2]])
     assert all(map(np.array_equal, [floats, *IMAGES], [before, *kept]))
 
 
@@ -269,24 +256,18 @@ EDGES = np.array([[0, 1], [0, 2], [1, 2]])
 
 
 def make_graph(**changes):
-    arguments = {
-        "features": np.arange(6, dtype=np.float32).reshape(3, 2),
-        "edges": EDGES,
-        "edge_features": np.ones((3, 1)),
-        "segments": SEGMENTS,
-    }
-    return SuperpixelGraph(**{**arguments, **changes})
+    features = np.arange(6, dtype=np.float32).reshape(3, 2)
+    parts = {"features": features, "edges": EDGES, "edge_features": np.ones((3, 1))}
+    return SuperpixelGraph(**parts | {"segments": SEGMENTS} | changes)
 
 
 def test_holds_what_it_was_given():
     features = np.zeros((3, 2), dtype=np.float32)
     edge_features = np.zeros((3, 4))
     graph = make_graph(features=features, edge_features=edge_features)
-    assert graph.features is features
-    assert graph.edge_features is edge_features
+    assert graph.features is features and graph.edge_features is edge_features
     assert graph.edges.dtype == graph.segments.dtype == np.int32
-    assert graph.areas.tolist() == [3, 2, 1]
-    assert graph.areas.dtype == np.int64
+    assert graph.areas.tolist() == [3, 2, 1] and graph.areas.dtype == np.int64
     assert graph.shape == (2, 3)
     assert "3 nodes, 3 edges, image of 2 x 3 pixels" in repr(graph)
     assert make_graph(features=[[1], [2], [3]]).features.dtype == np.float64
@@ -341,10 +322,8 @@ def cut_masks(draw):
 @given(cut_masks())
 def test_majority_is_that_of_a_loop(data):
     segments, mask = data
-    n_nodes = segments.max() + 1
-    graph = SuperpixelGraph(
-        np.ones((n_nodes, 1)), np.empty((0, 2), int), np.empty((0, 1)), segments
-    )
+    n_nodes, none = segments.max() + 1, (np.empty((0, 2), int), np.empty((0, 1)))
+    graph = SuperpixelGraph(np.ones((n_nodes, 1)), *none, segments)
     for ignore_label in (None, 0):
         expected = []
         for node in range(n_nodes):
@@ -390,47 +369,41 @@ def test_what_is_wrong_is_named(fitted):
     ):  # fmt: skip
         # those with data give matrices, not images
         getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
-    for X, error, message in (
-        ([], ValueError, r"0 sample\(s\)"),
-        (np.empty((0, 4, 4)), ValueError, r"0 sample\(s\)"),
-        (None, TypeError, "X must be a list with one image .* got NoneType"),
-        ("horse.png", TypeError, "X must be a list with one image .* got str"),
-        ((image for image in IMAGES), TypeError, "got generator"),
-        (np.zeros((4, 4)), ValueError, r"one image .* got ndarray of shape \(4, 4\)"),
-        (GOOD, ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list"),
-        ([GOOD, GOOD, GOOD, GOOD[..., :2]], ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)"),
-        ([GOOD, np.zeros((4, 4, 4))], ValueError, r"X\[1\] must be an image of shape \(H, W\)"),
-        ([GOOD, GOOD[0, 0]], ValueError, r"X\[1\] must be .* got shape \(3,\)"),
-        (np.zeros((2, 4, 4, 1)), ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)"),
-        ([GOOD, np.zeros((0, 4))], ValueError, r"X\[1\] must be .* got shape \(0, 4\)"),
-        ([GOOD, [[0.1, 0.2], [0.3]]], ValueError, r"X\[1\] is no array"),
-        ([GOOD, GOOD.astype(int)], ValueError, r"X\[1\] must be .* dtype int64"),
-        ([GOOD, GOOD > 0], ValueError, r"X\[1\] must be .* dtype bool"),
-        ([GOOD, "a.png"], ValueError, r"X\[1\] must be .* dtype <U5"),
-        ([GOOD, None], ValueError, r"X\[1\] must be .* dtype object"),
-        ([GOOD, GOOD + np.nan], ValueError, r"X\[1\] must be .* with values from nan"),
-        ([GOOD, GOOD + np.inf], ValueError, r"X\[1\] must be .* with values from inf"),
-        ([GOOD, GOOD + 255.0], ValueError, r"X\[1\] must be .* with values from 255 to 255$"),
-        ([GOOD, GOOD - 0.5], ValueError, r"X\[1\] must be .* with values from -0.5 to -0.5"),
+    of_shape = r"X\[1\] must be an image of shape \(H, W\)"
+    for error, message, *wrong in (
+        (ValueError, r"0 sample\(s\)", [], np.empty((0, 4, 4))),
+        (TypeError, "X must be a list with one image .* got (NoneType|str|generator)", None,
+         "horse.png", (image for image in IMAGES)),
+        (ValueError, r"one image .* got ndarray of shape \(4, 4\)", np.zeros((4, 4))),
+        (ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list", GOOD),
+        (ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)", [*[GOOD] * 3, GOOD[..., :2]]),
+        (ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)", np.zeros((2, 4, 4, 1))),
+        (ValueError, of_shape, [GOOD, np.zeros((4, 4, 4))]),
+        (ValueError, of_shape + r".* got shape \(3,\)", [GOOD, GOOD[0, 0]]),
+        (ValueError, of_shape + r".* got shape \(0, 4\)", [GOOD, np.zeros((0, 4))]),
+        (ValueError, r"X\[1\] is no array", [GOOD, [[0.1, 0.2], [0.3]]]),
+        (ValueError, of_shape + ".* dtype (int64|bool|<U5|object)", [GOOD, GOOD.astype(int)],
+         [GOOD, GOOD > 0], [GOOD, "a.png"], [GOOD, None]),
+        (ValueError, of_shape + ".* with values from nan", [GOOD, GOOD + np.nan]),
+        (ValueError, of_shape + ".* with values from inf", [GOOD, GOOD + np.inf]),
+        (ValueError, of_shape + ".* with values from 255 to 255$", [GOOD, GOOD + 255.0]),
+        (ValueError, of_shape + ".* with values from -0.5 to -0.5", [GOOD, GOOD - 0.5]),
+    ):  # fmt: skip
+        for X in wrong:
+            for call in (make().fit, fitted.transform):
+                with pytest.raises(error, match=message):
+                    call(X)
+    for parameter, values, message in (
+        ("n_segments", [0, 150.0, True], r"int in the range \[1, 16777216\]"),
+        ("n_color_words", [-1], r"int in the range \[0, "),
+        ("n_texture_words", [None], r"int in the range \[0, "),
+        ("position_grid", [-1, "4", 10**9], r"int in the range \[0, 1024\]"),
+        ("neighborhood", [-1], r"int in the range \[0, "),
+        ("n_jobs", [0.5, True], "an int .* or None"),
+        ("power", [0, 1.1], r"float in the range \(0.0, 1.0\]"),
     ):
-        for call in (make().fit, fitted.transform):
-            with pytest.raises(error, match=message):
-                call(X)
-    for parameter, value, message in (
-        ("n_segments", 0, r"int in the range \[1, 16777216\]. Got 0 instead"),
-        ("n_segments", 150.0, r"int in the range \[1, .*Got 150.0 instead"),
-        ("n_segments", True, r"int in the range \[1, .*Got True instead"),
-        ("n_color_words", -1, r"int in the range \[0, "),
-        ("n_texture_words", None, r"int in the range \[0, "),
-        ("position_grid", "4", r"int in the range \[0, "),
-        ("neighborhood", -1, r"int in the range \[0, "),
-        ("n_jobs", 0.5, "an int .* or None. Got 0.5 instead"),
-        ("n_jobs", True, "an int .* or None. Got True instead"),
-        ("position_grid", 10**9, r", 1024\]. Got 1000000000 instead"),
-        ("power", 0, r"float in the range \(0.0, 1.0\]"),
-        ("power", 1.1, r"float in the range \(0.0, 1.0\]"),
-    ):
-        changed = pickle.loads(pickle.dumps(fitted)).set_params(**{parameter: value})
-        for call in (clone(changed).fit, changed.transform):
-            with pytest.raises(ValueError, match=f"{parameter}.* must be .*{message}"):
-                call(IMAGES)
+        for value in values:
+            changed = pickle.loads(pickle.dumps(fitted)).set_params(**{parameter: value})
+            for call in (clone(changed).fit, changed.transform):
+                with pytest.raises(ValueError, match=f"{parameter}.*{message}.*Got {value!r} inst"):
+                    call(IMAGES)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
+from helpers.ragged_checks import forms_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -44,15 +45,11 @@ def array(values):
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 
-@pytest.mark.parametrize(
-    ("inner", "X", "flat"),
-    [
-        (StandardScaler(), MATRICES, FLAT),
-        (StandardScaler(), tuple(MATRICES), FLAT),
-        (StandardScaler(), split(FLAT, OFFSETS), FLAT),
-        (StandardScaler(), [matrix.tolist() for matrix in MATRICES], FLAT),
-        (StandardScaler(), RaggedArray(FLAT, OFFSETS), FLAT),
-        (StandardScaler(), [pd.DataFrame(matrix) for matrix in MATRICES], FLAT),
+def test_rows_are_those_of_the_inner_transformer():
+    forms = forms_of(MATRICES, sparse=False)
+    del forms["float32"]  # as exact as that
+    for inner, X, flat in [
+        *((StandardScaler(), X, FLAT) for X in forms.values()),
         (StandardScaler(), FLAT[:8].reshape(4, 2, 3), FLAT[:8]),
         (StandardScaler(), FLAT[:8].reshape(4, 2, 3).astype(object), FLAT[:8]),
         (StandardScaler(with_mean=False), [sp.csr_array(m) for m in MATRICES], sp.csr_array(FLAT)),
@@ -74,31 +71,26 @@ def array(values):
         (OneHotEncoder(), [np.array(pair) for pair in PAIRS], flatten(PAIRS)),
         (OneHotEncoder(), RaggedArray(np.array(flatten(PAIRS)), OFFSETS), flatten(PAIRS)),
         (OneHotEncoder(), [[[1, "a"], [2, "b"]], [[1, "b"]]], [[1, "a"], [2, "b"], [1, "b"]]),
-    ],
-)  # fmt: skip
-def test_rows_are_those_of_the_inner_transformer(inner, X, flat):
-    expected = clone(inner).fit_transform(flat)
-    transformer = TokenTransformer(inner)
-    found = transformer.fit_transform(X)
-    assert isinstance(found, RaggedArray)
-    lengths = [x.shape[0] if sp.issparse(x) else len(x) for x in X]
-    assert found.lengths.tolist() == lengths
-    assert sp.issparse(found.values) == sp.issparse(expected)
-    np.testing.assert_allclose(array(found.values), array(expected))
-    for again in (transformer.transform(X), TokenTransformer(inner).fit(X).transform(X)):
-        np.testing.assert_allclose(array(again.values), array(expected))
-    if sp.issparse(found.values):
-        assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
-        assert stack_sequences(found) is found
-    assert not hasattr(inner, "vocabulary_")
-    assert not hasattr(inner, "n_features_in_")
+    ]:  # fmt: skip
+        expected = clone(inner).fit_transform(flat)
+        transformer = TokenTransformer(inner)
+        found = transformer.fit_transform(X)
+        assert isinstance(found, RaggedArray)
+        lengths = [x.shape[0] if sp.issparse(x) else len(x) for x in X]
+        assert found.lengths.tolist() == lengths
+        assert sp.issparse(found.values) == sp.issparse(expected)
+        np.testing.assert_allclose(array(found.values), array(expected))
+        for again in (transformer.transform(X), TokenTransformer(inner).fit(X).transform(X)):
+            np.testing.assert_allclose(array(again.values), array(expected))
+        if sp.issparse(found.values):
+            assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
+            assert stack_sequences(found) is found
+        assert not hasattr(inner, "vocabulary_")
+        assert not hasattr(inner, "n_features_in_")
 
 
 def test_data_frames_keep_names_and_types():
-    frames = [
-        pd.DataFrame({"word": sentence, "length": [len(word) for word in sentence]})
-        for sentence in WORDS
-    ]
+    frames = [pd.DataFrame({"word": words, "length": list(map(len, words))}) for words in WORDS]
     inner = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["length"]))
     assert TokenTransformer(DictVectorizer()).fit(DICTS).transform([[{"w": "?"}]]).values.nnz == 0
     transformer = TokenTransformer(inner).fit(frames)
@@ -118,10 +110,8 @@ def test_nan_passes_only_to_those_who_allow_it():
 
 def test_pandas_output_of_the_inner_transformer():
     X = [matrix.copy() for matrix in MATRICES]
-    for inner, output in (
-        (StandardScaler().set_output(transform="pandas"), "default"),
-        (StandardScaler(), "pandas"),
-    ):
+    of_pandas = StandardScaler().set_output(transform="pandas")
+    for inner, output in ((of_pandas, "default"), (StandardScaler(), "pandas")):
         with sklearn.config_context(transform_output=output):
             found = TokenTransformer(inner).fit_transform(X)
             assert isinstance(found, RaggedArray) and isinstance(found.values, np.ndarray)
@@ -154,19 +144,15 @@ def test_bad_sequences():
         (DictVectorizer(), [], ValueError, r"0 sample\(s\)"),
         (StandardScaler(), FLAT, ValueError, "X must be a list with one matrix"),
         (DictVectorizer(), [[{"a": 1}], {"a": 1}], TypeError, r"X\[1\] must be a sequence of tok"),
-        (DictVectorizer(), [{"a": 1}], TypeError,
-         r"X\[0\] must be a matrix of numbers, .* got dict"),
+        (DictVectorizer(), [{"a": 1}], TypeError, r"X\[0\] must be a matrix .* got dict"),
         (DictVectorizer(), [[{"a": 1}], "a"], TypeError, r"X\[1\] must be a seq.* got str"),
         (DictVectorizer(), [[{"a": 1}], 3], TypeError, r"X\[1\] must be a sequence of tokens"),
         (DictVectorizer(), [[{"a": 1}], ["b"]], TypeError, r"X\[1\]\[0\] is a str but .* a dict"),
         (CountVectorizer(), [["a"], ["b", None]], TypeError, r"X\[1\]\[1\] is a NoneType"),
         (StandardScaler(), [FRAME, FLAT], ValueError, r"X\[1\] is not a data frame"),
-        (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError,
-         r"X\[1\] .* columns 'a', 'b', unlike X\[0\]"),
-        (StandardScaler(), [FRAME, FRAME[["b", "a"]]], ValueError,
-         r"with the columns .*, unlike X\[0\]"),
-        (StandardScaler(), [WIDE, WIDE.add_prefix("b")], ValueError,
-         r"columns 'a0', 'a1', 'a2', 'a3', 'a4' and 35 more, unlike X\[0\]$"),
+        (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError, r"X\[1\] .* 'a', 'b', unlike X\[0"),
+        (StandardScaler(), [FRAME, FRAME[["b", "a"]]], ValueError, r"X\[1\] .* unlike X\[0\]"),
+        (StandardScaler(), [WIDE, WIDE.add_prefix("b")], ValueError, "'a4' and 35 more, unlike"),
         (CountVectorizer(), [["the", "dog"], "dogs bark"], TypeError, "got str; raw text has to"),
         (StandardScaler(), [FRAME[:0], FRAME[:0]], ValueError, r"X\[0\] is empty"),
     ]:  # fmt: skip
@@ -244,13 +230,11 @@ def rows(edges, X=DICTED, inner=None):
     names = transformer.get_edge_feature_names_out()
     found = transformer.transform(X)
     assert isinstance(found, list)
+    parts = [z.toarray() for _, z in found]
     again = clone(transformer).fit_transform(X)
+    assert all(np.array_equal(part, z.toarray()) for part, (_, z) in zip(parts, again, strict=True))
     return [
-        [dict(zip(names[row.nonzero()], row[row.nonzero()].tolist(), strict=True)) for row in part]
-        for part, other in zip(
-            (z.toarray() for _, z in found), (z.toarray() for _, z in again), strict=True
-        )
-        if np.array_equal(part, other)
+        [{names[j]: row[j] for j in np.flatnonzero(row)} for row in part.tolist()] for part in parts
     ]
 
 
@@ -289,9 +273,8 @@ def test_unseen_combinations_are_left_out():
     assert len(transformer.transform([[], []])) == 2
     assert transformer.transform([DICTED[1]])[0][1].shape == (0, 3)
     again = pickle.loads(pickle.dumps(transformer))
-    np.testing.assert_array_equal(
-        again.transform(DICTED)[0][1].toarray(), transformer.transform(DICTED)[0][1].toarray()
-    )
+    found, expected = (one.transform(DICTED)[0][1].toarray() for one in (again, transformer))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_bad_edge_templates():

@@ -44,6 +44,7 @@ WORDS = {
     "repair": '``on_violation="repair"``',
     "solver of hinges": 'all solvers but "lbfgs" and "exponentiated_gradient"',
     "smooth solver": 'the solvers "lbfgs" and "exponentiated_gradient"',
+    "segments": ":class:`~sskit.SegmentTagger`",
     "dual steps": 'the solver "exponentiated_gradient"',
     "token weights": "``token_weight``",
     "sets": "sets of labels, one of which is right",

@@ -64,6 +64,11 @@ REFUSALS = (
         "its dual point would have all triples of labels for each sequence; use 'lbfgs'",
     ),
     ("unknown", "dual steps", "the likelihood is then not convex; use 'lbfgs'"),
+    (
+        "segments",
+        "dual steps",
+        "not yet: its first visit of a sequence favours labels; use 'lbfgs'",
+    ),
     ("path", "dual steps", "not yet: it keeps other dual points than those of paths; use 'lbfgs'"),
     ("log", HIDDEN, "not yet: there are no sums over what is hidden"),
     ("log", "parts", "not yet: train on data in one piece"),

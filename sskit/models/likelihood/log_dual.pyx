@@ -44,8 +44,8 @@ cdef extern from "log_dual.hpp" namespace "sskit":
 # By how much more than under w a block favours its truth after its first visit, in logarithms.
 cdef double FIRST_BONUS = 3.0
 # The first step of a block, and what the next one may be in multiples of the last.
-cdef double FIRST_STEP = 0.4, GROWTH = 2.0, DECLINE = 0.25
-# Shorter and shorter steps are tried so often.
+cdef double FIRST_STEP = 0.4, GROWTH = 5.0, DECLINE = 0.25
+# Shorter and shorter steps are tried so often, and larger and larger bonuses twice as often.
 cdef int MOST_TRIES = 6
 
 
@@ -161,7 +161,7 @@ cdef class LogDual:
         cdef int attempt
         map.common_scores(&regularizer.w[0], theta)
         map.own_scores(i, &regularizer.w[0], theta)
-        for attempt in range(MOST_TRIES):
+        for attempt in range(MOST_TRIES if self.visited[i] else 2 * MOST_TRIES):
             if self.visited[i]:
                 mix_potentials(theta, u, step, n, other)
             else:
@@ -178,13 +178,15 @@ cdef class LogDual:
             entropy = log_sum - sums[2]
             # of the dual objective, / c_i
             gain = entropy - self.entropy[i] + sums[0] - 0.5 * square
-            # The slope along the chord is about <theta - u, delta> (1 - step) / step - square /
-            # step^2 per step: here it is zero.
+            # up to factors the slope at step x is about (1 - x) <theta - u, delta> / step
+            # - x square / step^2, which is zero here
             best = step * sums[1] / (step * sums[1] + square) if sums[1] > 0.0 else 1.0
             if gain >= 0.0:
                 break
-            bonus *= 2.0
-            step = max(min(best, 0.5 * step), 0.1 * step)
+            if self.visited[i]:
+                step = max(min(best, 0.5 * step), 0.1 * step)
+            else:
+                bonus *= 1.5
         if gain >= 0.0:
             to_single(other, n, u)
             to_single(&self.expected[0], n, m)

@@ -17,7 +17,6 @@ from sskit.solvers.quasi_newton.lbfgs import PrimalPoint
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
-    from sskit.core.regularizer import Regularizer
 
 MEGABYTE = 2.0**20
 # Fraction of the visits that are uniform: known gaps are those before the last step of a block.

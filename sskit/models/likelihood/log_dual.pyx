@@ -10,13 +10,12 @@ H_i = log Z(u_i) - <u_i, m_i>. The gap of a block is the divergence of p_i from 
 under w, log Z(theta_i) - <theta_i, m_i> - H_i; the gaps sum to P(w) - D.
 
 A step goes from u_i towards theta_i: u_i + step (theta_i - u_i), an exponentiated gradient step.
-Sums over labellings are needed once, at its end; it has no less entropy than the mix of the two
-distributions with the same statistics has, and takes no table for each pair of neighbours.
+Sums over labellings are needed once, at its end, and no statistics but those that w depends on:
+a mix of distributions would take a table for each pair of neighbours.
 """
 
 import numpy as np
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
@@ -158,10 +157,9 @@ cdef class LogDual:
         cdef float* u = &self.u[first]
         cdef float* m = &self.m[first]
         cdef double[3] sums
-        cdef int attempt
         map.common_scores(&regularizer.w[0], theta)
         map.own_scores(i, &regularizer.w[0], theta)
-        for attempt in range(MOST_TRIES if self.visited[i] else 2 * MOST_TRIES):
+        for _ in range(MOST_TRIES if self.visited[i] else 2 * MOST_TRIES):
             if self.visited[i]:
                 mix_potentials(theta, u, step, n, other)
             else:

@@ -70,6 +70,7 @@ solvers/simplex_qp: core
 solvers/block_coordinate: core parallel solvers/common solvers/oracle_calls solvers/simplex_qp
 solvers/subgradient: core solvers/common solvers/oracle_calls
 solvers/quasi_newton: core solvers/common
+solvers/exponentiated_gradient: core solvers/common solvers/quasi_newton
 solvers/cutting_plane: core solvers/common solvers/oracle_calls
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls

@@ -161,6 +161,20 @@ cdef class Problem:
         """
         return None
 
+    def dual_bytes(self):
+        """Return how many bytes the dual point of a likelihood takes; None if there is none."""
+        return None
+
+    def log_dual(self, stop):
+        """Return the dual point of a likelihood, if `dual_bytes` is not None.
+
+        Parameters
+        ----------
+        stop : Stop
+            Tells when to end a pass early.
+        """
+        return None
+
     def margin(self):
         """Return the same problem under margin rescaling: itself, if it has no other."""
         return self

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 
-from sskit.solvers import GDMM, SoftBCFW
+from sskit.solvers import GDMM, ExponentiatedGradient, SoftBCFW
 
 # What parameters can require, and its name in messages; `asked_by` tells which of it an estimator
 # does. Data and tools require more, see their checks.
@@ -38,7 +38,7 @@ ASKED_BY_SOLVER = {
     **dict.fromkeys(("solver of hinges", "smooth solver"), "solver={e.solver!r:.80}"),
     **dict.fromkeys(("no dual point", "no bounds", "no prior"), "solver={e.solver!r:.80}"),
     "averaging": "averaging=True",
-    "node by node": "solver={e.solver!r:.80}",
+    **dict.fromkeys(("node by node", "dual steps"), "solver={e.solver!r:.80}"),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
@@ -59,6 +59,18 @@ REFUSALS = (
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
     ("log", HIDDEN[1:], "not yet: there are no sums over what is hidden"),
+    (
+        "order",
+        "dual steps",
+        "its dual point would have all triples of labels for each sequence; use 'lbfgs'",
+    ),
+    (("unknown", "states"), "dual steps", "the likelihood is then not convex; use 'lbfgs'"),
+    (
+        "segments",
+        "dual steps",
+        "not yet: its first visit of a sequence favours labels; use 'lbfgs'",
+    ),
+    ("path", "dual steps", "not yet: it keeps other dual points than those of paths; use 'lbfgs'"),
     ("log", "parts", "not yet: train on data in one piece"),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
@@ -161,6 +173,7 @@ def asked_by(estimator, solver):
         "no bounds": not solver.keeps_bounds,
         "no prior": not solver.keeps_prior,
         "node by node": isinstance(solver, (GDMM, SoftBCFW)),
+        "dual steps": isinstance(solver, ExponentiatedGradient),
     }
     return {name for name, true in asks.items() if true}
 

@@ -103,7 +103,8 @@ class StructSVMClassifier(
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto" too), with passes over stored planes, batch
         Frank-Wolfe, subgradient, cutting planes, or an object of `sskit.solvers` with options. With
-        ``surrogate="log"`` it is "lbfgs", limited-memory BFGS.
+        ``surrogate="log"`` it is "lbfgs", limited-memory BFGS ("auto" too), or
+        "exponentiated_gradient", steps on the dual.
     steps : {"auto", "fw", "pairwise", "away", "projection"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`. "auto" is the last one for up
         to 32 classes.

@@ -434,6 +434,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         """
         return replace_fitted(self, self._fit(X, y, sample_weight))
 
+    _asks = {"segments": "a segmentation"}
+
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""
         X, columns = read_columns(self, X, part)

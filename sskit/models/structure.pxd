@@ -173,6 +173,10 @@ cdef class Structure:
     #           those of pairs are added to `pairs`
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil
 
+    # requires  `prepare_marginals` was called before
+    # ensures   `marginals` of blocks whose theta has other head and tail than until now may follow
+    cdef void change_tables(self, const Block* b) noexcept nogil
+
     # ensures   m(code) is the sum of value[e] at statistic index[e]; returns the number of entries,
     #           at most max_support
     cdef Py_ssize_t statistics(

@@ -276,6 +276,9 @@ cdef class Structure:
     cdef double marginals(self, const Block* b, double* nodes, double* pairs) except? -1 nogil:
         return self.lacks("marginals")
 
+    cdef void change_tables(self, const Block* b) noexcept nogil:
+        pass
+
     cdef Py_ssize_t statistics(
         self, const Block* b, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:

@@ -33,6 +33,7 @@ from sskit.solvers.common.run import DualPoint
 from sskit.solvers.convex_concave import Completed
 from sskit.solvers.cutting_plane.cutting_plane import CuttingPlane
 from sskit.solvers.dual_decomposition.gdmm import GDMM, SoftBCFW
+from sskit.solvers.exponentiated_gradient.eg import ExponentiatedGradient, LogPoint
 from sskit.solvers.quasi_newton.lbfgs import LBFGS, PrimalPoint
 from sskit.solvers.subgradient.subgradient import Subgradient
 
@@ -42,9 +43,10 @@ __all__ = [
     "LBFGS",
     "Subgradient",
     "CuttingPlane",
+    "ExponentiatedGradient",
     "FrankWolfe",
     "MultiPlane",
     "SoftBCFW",
 ]
 
-export_from(__name__, Completed, DualPoint, PrimalPoint)
+export_from(__name__, Completed, DualPoint, LogPoint, PrimalPoint)

@@ -194,10 +194,12 @@ def try_together(family, one, other):
 
 
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
-# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
+# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood,
+# test_exponentiated_gradient).
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
+    "segments", "dual steps",
 }  # fmt: skip
 
 

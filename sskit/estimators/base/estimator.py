@@ -50,6 +50,7 @@ from sskit.solvers import (
     GDMM,
     LBFGS,
     CuttingPlane,
+    ExponentiatedGradient,
     FrankWolfe,
     MultiPlane,
     SoftBCFW,
@@ -75,6 +76,7 @@ SolverName: TypeAlias = Literal[
     "gdmm",
     "soft_bcfw",
     "lbfgs",
+    "exponentiated_gradient",
     "mpbcfw",
     "fw",
     "ssg",
@@ -90,6 +92,7 @@ SOLVERS = {
     "gdmm": GDMM,
     "soft_bcfw": SoftBCFW,
     "lbfgs": LBFGS,
+    "exponentiated_gradient": ExponentiatedGradient,
 }
 # The short names of the papers.
 ALIASES = {

@@ -195,6 +195,9 @@ cdef class ChainStructure(Structure):
         b.i, b.n, b.theta = 0, 0, &theta[0]
         self.oracle.begin(self.chain(&b))
 
+    cdef void change_tables(self, const Block* b) noexcept nogil:
+        self.oracle.begin(self.chain(b))
+
     cdef int max_marginals(self, const Block* b, double* out) except -1 nogil:
         self.oracle.max_marginals(self.chain(b), out)
         return 0

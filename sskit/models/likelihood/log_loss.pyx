@@ -20,6 +20,7 @@ from sskit.models.rows cimport Rows
 
 from sskit._numbers import count_threads
 from sskit.core.stop import CutShort
+from sskit.models.likelihood.log_dual import LogDual, bytes_of
 
 cdef extern from "expectations.hpp" namespace "sskit":
     void add_feature_range(
@@ -70,6 +71,22 @@ cdef class LikelihoodProblem(StructuredProblem):
         """
         n_workers = max(min(count_threads(n_jobs), self.n_blocks, MOST_WORKERS), 1)
         return LogLoss(self, n_workers, Stop() if stop is None else stop)
+
+    def dual_bytes(self):
+        """Return the bytes of the `LogDual` of the problem; None if it cannot have one."""
+        if self.loss.has_sets or self.map.tail_extremes or self.map.has_functions:
+            return None
+        return bytes_of(self)
+
+    def log_dual(self, stop):
+        """Return the `LogDual` of the problem, at the truths.
+
+        Parameters
+        ----------
+        stop : Stop
+            Tells when to end a pass early.
+        """
+        return LogDual(self, stop)
 
     def fingerprint(self):
         """Return the `Fingerprint`, the same for problems of the same model and data."""

@@ -199,6 +199,11 @@ class LBFGSRun(Run):
         self.forget()
         self.accept(self.evaluate(self.w, self.gradient))
 
+    def begin_at(self, w: np.ndarray) -> None:
+        """Begin at weights."""
+        self.w[: len(w)] = w
+        self.restart()
+
     def forget(self) -> None:
         """Forget the last steps, and the lower bound."""
         self.history.clear()
@@ -463,20 +468,23 @@ class PrimalPoint:
         """Return the same: there is none."""
         return self
 
-    def restore(self, run: LBFGSRun) -> None:
+    def restore(self, run: Run) -> None:
         """Let a new run continue from here.
 
         Parameters
         ----------
-        run : LBFGSRun
-            Of a problem with as many weights.
+        run : Run
+            Of the likelihood, of a problem with as many weights.
 
         Raises
         ------
         ValueError
             If it has another number of weights.
         """
+        self.check(run)
+        run.begin_at(self.w)
+
+    def check(self, run: Run) -> None:
+        """Raise ValueError if a run is of a problem with another number of weights."""
         if len(self.w) != run.problem.n_weights:
             raise ValueError("the saved weights are none of this problem")
-        run.w[: len(self.w)] = self.w
-        run.restart()

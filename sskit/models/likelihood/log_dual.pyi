@@ -1,0 +1,26 @@
+# Types of what Python sees of the compiled module.
+
+import numpy as np
+
+from sskit.core.regularizer import Regularizer
+from sskit.core.sampler import Sampler
+from sskit.core.stop import Stop
+from sskit.models.structure import StructuredProblem
+
+def bytes_of(problem: StructuredProblem) -> int: ...
+
+class LogDual:
+    u: np.ndarray
+    m: np.ndarray
+    first: np.ndarray
+    visited: np.ndarray
+    entropy: np.ndarray
+    gap: np.ndarray
+    n_sums: int
+    def __init__(self, problem: StructuredProblem, stop: Stop) -> None: ...
+    def run_pass(self, sampler: Sampler, n_steps: int, regularizer: Regularizer) -> int: ...
+    def evaluate(self, w: np.ndarray) -> float: ...
+    def n_queries(self, n_calls: int) -> int: ...
+    def begin_at(self, regularizer: Regularizer) -> None: ...
+    def load(self, u: np.ndarray, visited: np.ndarray, regularizer: Regularizer) -> None: ...
+    def refresh(self, regularizer: Regularizer) -> None: ...

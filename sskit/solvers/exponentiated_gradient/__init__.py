@@ -1,0 +1,1 @@
+"""Stochastic exponentiated gradient steps on the dual of the likelihood."""

@@ -1,0 +1,130 @@
+"""Estimators by exponentiated gradient steps: the optimum of L-BFGS, weights, warm starts."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.fits import segments
+from helpers.labellings import all_weights
+from sklearn.base import clone
+
+from sskit import (
+    EarlyStopping,
+    RegularizationPath,
+    SegmentTagger,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
+from sskit.solvers import LBFGS, ExponentiatedGradient
+
+TAGS = np.array(["a", "b", "c"])
+PARENTS = [[-1], [-1, 0], [-1, 0, 0], [-1, 0, 1, -1]]
+ALLOWED = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+
+
+def sequences(n=12, seed=0):
+    rng = np.random.default_rng(seed)
+    y = [TAGS[rng.integers(3, size=1 + i % 4)] for i in range(n)]
+    return [1.0 * (t[:, None] == TAGS) + rng.normal(size=(len(t), 3)) for t in y], y
+
+
+def edged(X):
+    return [(x, np.column_stack([np.diff(x[:, 0]), np.ones(len(x) - 1)])) for x in X]
+
+
+def data(name):
+    X, y = sequences()
+    if name == "edges":
+        return edged(X), y
+    if name == "trees":
+        return [(x, PARENTS[len(x) - 1]) for x in X], y
+    if name == "rules":
+        walks = [["a", "b", "c", "a"][: len(t)] for t in y]
+        return X, walks
+    if name == "rows":
+        return np.concatenate(X), np.concatenate(y)
+    return X, y
+
+
+CASES = {
+    "sequences": SequenceTagger(),
+    "rules": SequenceTagger(allowed_transitions=ALLOWED),
+    "edges": SequenceTagger(),
+    "trees": TreeTagger(),
+    "rows": StructSVMClassifier(),
+}
+
+
+def make(name="sequences", **params):
+    params = {"surrogate": "log", "lam": 0.05, "tol": 1e-6, "random_state": 0} | params
+    params = {"solver": "exponentiated_gradient", "max_iter": 5000} | params
+    return clone(CASES[name]).set_params(**params), *data(name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_objective_is_that_of_the_other_solver(name):
+    model, X, y = make(name)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    model.fit(X, y, sample_weight=weight)
+    other = clone(model).set_params(solver="lbfgs", tol=1e-9).fit(X, y, sample_weight=weight)
+    assert model.certified_ and type(model.solver_) is ExponentiatedGradient
+    assert model.primal_objective_ == pytest.approx(other.primal_objective_, rel=3e-6)
+    assert model.dual_objective_ <= other.primal_objective_ * (1 + 1e-9)
+    assert model.dual_gap_ <= 1.01e-6 * (model.primal_objective_ + 0.01)
+    again = clone(model).fit(X, y, sample_weight=weight)
+    assert (all_weights(again) == all_weights(model)).all()
+    copied = pickle.loads(pickle.dumps(model))
+    assert (all_weights(copied) == all_weights(model)).all()
+
+
+def test_weights_are_repetitions_and_zeros_leave_out():
+    model, X, y = make(tol=1e-7)
+    times = np.arange(len(X)) % 3
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    numbers = np.repeat(np.arange(len(X)), times)
+    repeated = clone(model).fit([X[i] for i in numbers], [y[i] for i in numbers])
+    np.testing.assert_allclose(all_weights(weighted), all_weights(repeated), atol=5e-3)
+    assert weighted.primal_objective_ == pytest.approx(repeated.primal_objective_, rel=1e-6)
+
+
+def test_what_is_around_takes_it():
+    model, X, y = make(warm_start=True, tol=1e-4)
+    n_iter = model.fit(X, y).n_iter_
+    restored = pickle.loads(pickle.dumps(model))
+    assert restored.fit(X, y).n_iter_ == 0 < n_iter
+    further = model.set_params(lam=0.04).fit([*X, X[0]], [*y, y[0]])
+    assert further.certified_ and further.n_iter_ < n_iter
+    # another solver goes on from the weights
+    switched = restored.set_params(solver="lbfgs", tol=0.01).fit(X, y)
+    assert switched.n_iter_ == 0 and type(switched.solver_) is LBFGS
+    near = SequenceTagger(surrogate="log", prior=further, lam=1e4, tol=1e-3)
+    near.set_params(solver="exponentiated_gradient", random_state=0).fit(X, y)
+    np.testing.assert_allclose(near.coef_, further.coef_, atol=1e-3)
+    model = make(tol=0.02)[0]
+    stopping = EarlyStopping(model, validation_fraction=0.3, random_state=0).fit(X, y)
+    assert stopping.score(X, y) > 0.3
+    chosen = RegularizationPath(clone(model).set_params(lam=None), cv=2).fit(X, y)
+    assert chosen.score(X, y) > 0.3
+    steps = clone(model).partial_fit(X[:6], y[:6], classes=TAGS)
+    assert steps.partial_fit(X[6:], y[6:]).certified_
+
+
+def test_what_it_does_not_take_is_named():
+    model, X, y = make()
+    with pytest.raises(ValueError, match=r"order=2 .*triples of labels .*'lbfgs'"):
+        clone(model).set_params(order=2).fit(X, y)
+    unknown = [["?", *y[0][1:]], *y[1:]]
+    with pytest.raises(ValueError, match=r"no known label.* not convex; use 'lbfgs'"):
+        clone(model).set_params(ignore_label="?").fit(X, unknown)
+    with pytest.raises(ValueError, match=r"a path cannot be combined .*'lbfgs'"):
+        RegularizationPath(clone(model).set_params(lam=None), lam_min=0.1).fit(X, y)
+    tagger = SegmentTagger(surrogate="log", solver="exponentiated_gradient")
+    with pytest.raises(ValueError, match=r"a segmentation cannot be combined .*'lbfgs'"):
+        tagger.fit(*segments())
+    with pytest.raises(ValueError, match=r"surrogate='log'; use 'bcfw'"):
+        clone(model).set_params(surrogate="hinge").fit(X, y)
+    with pytest.raises(ValueError, match="max_memory=0.001; raise that or use LBFGS"):
+        clone(model).set_params(solver=ExponentiatedGradient(max_memory=0.001)).fit(X, y)
+    with pytest.raises(ValueError, match="max_memory.* must be"):
+        clone(model).set_params(solver=ExponentiatedGradient(max_memory=0)).fit(X, y)

@@ -1,0 +1,234 @@
+"""Exponentiated gradient steps: dual points and steps by enumeration, ends of fits."""
+
+import signal
+
+import numpy as np
+import pytest
+from helpers.objectives import log_optimum, log_primal
+from helpers.pairwise import every_pair
+from helpers.toys import chain_toy, multiclass_toy
+from scipy.special import logsumexp, xlogy
+
+from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.core.sampler import PermutationSampler
+from sskit.core.stop import Stop
+from sskit.models.likelihood.log_loss import likelihood_of
+from sskit.solvers import LBFGS, ExponentiatedGradient
+from sskit.solvers.common.fit import begin
+from sskit.solvers.common.solution import Status
+
+LAM = 0.05
+TOYS = {"chain": chain_toy, "multiclass": multiclass_toy}
+
+
+def make(name="chain", seed=3, n=8, **options):
+    toy = TOYS[name](seed, n=n, **options)
+    return toy, likelihood_of(toy.problem)
+
+
+def start(problem, lam=LAM, prior=None, seed=0, **options):
+    """A fit before its first pass."""
+    regularizer = Regularizer(lam, problem.n_weights)
+    if prior is not None:
+        regularizer.set_prior(prior)
+    solver = ExponentiatedGradient(**options).resolved(problem)
+    return begin(solver, problem, regularizer, random_state=seed)
+
+
+def distributions(toy, weights):
+    """Probabilities of all labellings of each block, by weights."""
+    found = []
+    for psi in toy.pairs.psi:
+        scores = -np.asarray(psi) @ weights
+        found.append(np.exp(scores - logsumexp(scores)))
+    return found
+
+
+def dual_by_enumeration(toy, lam, probabilities, prior=0.0):
+    """D and w of distributions over the labellings."""
+    c, entropy = toy.pairs.c, [-xlogy(p, p).sum() for p in probabilities]
+    total = sum(c[i] * probabilities[i] @ np.asarray(psi) for i, psi in enumerate(toy.pairs.psi))
+    w = prior + total / lam
+    return c @ entropy + lam / 2 * np.sum(prior**2) - lam / 2 * w @ w, w
+
+
+@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_a_dual_point_is_that_of_the_enumeration(name, with_prior):
+    toy, problem = make(name)
+    rng = np.random.default_rng(1)
+    prior = rng.normal(size=toy.pairs.d) if with_prior else np.zeros(toy.pairs.d)
+    fit = start(problem, prior=toy.unflat(prior) if with_prior else None)
+    run, before = fit.run, rng.normal(size=toy.pairs.d)
+    # at first all blocks are certain of their truths
+    first = run.certify(None)
+    assert toy.flat(first.w) == pytest.approx(prior) and first.dual == pytest.approx(0, abs=1e-12)
+    assert first.primal == pytest.approx(log_primal(toy, prior, LAM, prior)[0], abs=1e-12)
+    run.begin_at(toy.unflat(before))
+    probabilities = distributions(toy, before)
+    dual, w = dual_by_enumeration(toy, LAM, probabilities, prior)
+    found = run.certify(None)
+    assert toy.flat(found.w) == pytest.approx(w, abs=2e-5)
+    assert found.dual == pytest.approx(dual, abs=2e-5)
+    assert found.primal == pytest.approx(log_primal(toy, w, LAM, prior)[0], abs=2e-5)
+    assert found.known_gap == pytest.approx(found.primal - found.dual, abs=1e-9)
+    # each gap is a divergence
+    scores = [-np.asarray(psi) @ toy.flat(found.w) for psi in toy.pairs.psi]
+    for gap, p, score in zip(run.pool.gap, probabilities, scores, strict=True):
+        assert gap == pytest.approx(logsumexp(score) - p @ score + xlogy(p, p).sum(), abs=2e-5)
+
+
+class OneBlock(PermutationSampler):
+    """Visits one block."""
+
+    block = 0
+
+    def draw_order(self, n_steps):
+        return np.array([self.block])
+
+
+def best_along(run, i, point):
+    """The largest increase of the dual objective by a step of any size at one block, by a grid."""
+    trial = start(run.problem, lam=run.regularizer.lam).run
+    first, stop = point.first[i : i + 2]
+    trial.begin_at(point.w)
+    towards, values = np.array(trial.pool.u[first:stop]), []
+    for size in np.linspace(0.0, 1.0, 101):
+        u = np.array(point.u)
+        u[first:stop] += size * (towards - u[first:stop])
+        trial.pool.load(u[: point.first[-1]], point.visited, trial.regularizer)
+        values.append(trial.lower_bound())
+    return max(values) - values[0]
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_no_step_lowers_the_dual_and_most_come_near_the_best(name):
+    _, problem = make(name, n=12)
+    fit = start(problem, lam=0.02)
+    fit.reach(0.0, max_iter=4)
+    run, sampler, gains = fit.run, OneBlock(12, np.random.RandomState(0)), []
+    for i in np.tile(np.arange(12), 4):
+        before, point, sampler.block = run.lower_bound(), run.save(None), i
+        run.pool.run_pass(sampler, sampler.begin_pass(1), run.regularizer)
+        if point.visited[i]:  # else there is no line from its truth
+            gains.append((run.lower_bound() - before, best_along(run, i, point)))
+    gained, best = np.array(gains).T
+    assert (gained >= -1e-9).all()
+    assert len(gained) > 40 and (gained <= 1.01 * best + 1e-6).all()
+    assert gained.sum() >= 0.5 * best.sum() > 0.0
+
+
+@every_pair(name=TOYS, weighted=[False, True], with_prior=[False, True], form=["dense", "csr"])
+def test_the_optimum_is_bracketed(name, weighted, with_prior, form):
+    weights = np.random.default_rng(2).uniform(0.2, 3.0, size=8) if weighted else None
+    toy, problem = make(name, form=form, weights=weights)
+    rng = np.random.default_rng(5)
+    prior = rng.normal(size=toy.pairs.d) if with_prior else np.zeros(1)
+    fit = start(problem, prior=toy.unflat(prior) if with_prior else None)
+    solution = fit.solution(fit.reach(1e-6, max_iter=3000))
+    assert solution.status is Status.CONVERGED and solution.certified
+    optimum, history = log_optimum(toy, LAM, prior), solution.history
+    value, _ = log_primal(toy, toy.flat(solution.w), LAM, prior)
+    assert solution.primal == pytest.approx(value, abs=1e-12)
+    assert solution.gap == pytest.approx(value - solution.dual, abs=1e-10)
+    assert solution.unit == pytest.approx(log_primal(toy, np.zeros(toy.pairs.d), LAM)[0], abs=1e-12)
+    assert (history["dual"] <= optimum + 1e-9).all()
+    assert (history["primal"] >= optimum - 1e-9).all()
+    assert (np.diff(history["dual"]) >= -1e-9).all()
+
+
+def test_the_seed_fixes_the_fit():
+    _, problem = make(n=12)
+    one, same, other = (start(problem, seed=seed) for seed in (0, 0, 1))
+    for fit in (one, same, other):
+        fit.reach(1e-4)
+    assert (one.run.weights() == same.run.weights()).all()
+    assert (one.run.weights() != other.run.weights()).any()
+
+
+def test_a_fit_goes_on_at_another_lam_and_from_a_saved_point():
+    toy, problem = make()
+    fit = start(problem)
+    assert fit.reach(1e-6) is Status.CONVERGED
+    point, n_iter = fit.save(), fit.n_iter
+    fit.change_lam(LAM / 3)
+    assert fit.reach(1e-6) is Status.CONVERGED
+    assert fit.certificate.primal == pytest.approx(log_optimum(toy, LAM / 3), rel=1e-6)
+
+    def solve(solver, **options):
+        regularizer = Regularizer(LAM, problem.n_weights)
+        return solver.solve(problem, regularizer, random_state=0, **{"tol": 1e-5} | options)
+
+    again = solve(ExponentiatedGradient(), start=point)
+    assert again.n_iter == 0 < n_iter and again.gap <= 1e-5 * again.primal
+    # weights alone are a beginning, too, either way
+    for one, other in ((LBFGS(), ExponentiatedGradient()), (ExponentiatedGradient(), LBFGS())):
+        first = solve(one, tol=1e-9, max_iter=3000)
+        second = solve(other, tol=1e-4, start=first.fit.save())
+        assert second.n_iter == 0 and second.primal == pytest.approx(first.primal, rel=1e-4)
+    other = make("multiclass")[1]
+    with pytest.raises(ValueError, match="saved weights are none of this problem"):
+        point.restore(start(other).run)
+    # of blocks with other lengths
+    with pytest.raises(ValueError, match="saved dual point is none of this problem"):
+        point.restore(start(make(lengths=(2, 1))[1]).run)
+    # further blocks begin at their truths
+    longer = start(make(n=9)[1]).run
+    assert longer.problem.n_blocks == 9
+    point.restore(longer)
+    assert list(longer.pool.visited) == [1] * 8 + [0]
+    assert longer.certify(None).dual <= log_optimum(make(n=9)[0], LAM)
+
+
+def test_ends_that_are_asked_for(own_handler):
+    toy, problem = make(n=12)
+
+    def solve(solver=None, **options):
+        regularizer = Regularizer(1e-3, problem.n_weights)
+        options = {"tol": 1e-12, "random_state": 0} | options
+        return (solver or ExponentiatedGradient()).solve(problem, regularizer, **options)
+
+    seen = []
+    solution = solve(on_pass=lambda n_iter, weights: seen.append(weights()) or n_iter == 4)
+    assert solution.status is Status.CALLBACK and len(seen) == 4 == solution.n_iter
+    assert solve(max_iter=3).status is Status.MAX_ITER
+    short = solve(solver=ExponentiatedGradient(max_time=1e-9))
+    assert short.status is Status.MAX_TIME and short.n_iter == 1
+    assert short.primal == pytest.approx(log_primal(toy, toy.flat(short.w), 1e-3)[0])
+    pressed = solve(on_pass=lambda n_iter, w: n_iter == 5 and signal.raise_signal(signal.SIGINT))
+    assert pressed.status is Status.INTERRUPTED and pressed.certified and pressed.n_iter == 5
+    assert pressed.primal == pytest.approx(log_primal(toy, toy.flat(pressed.w), 1e-3)[0])
+    # of the weights of all exact passes the best
+    assert pressed.primal == pressed.history["primal"].min()
+
+
+def test_what_it_does_not_take_is_named():
+    toy, problem = make()
+    box = BoxRegularizer(LAM, -np.ones(problem.n_weights), np.ones(problem.n_weights))
+    solver = ExponentiatedGradient()
+    with pytest.raises(ValueError, match="cannot solve problems with bounds"):
+        solver.solve(problem, box)
+    regularizer = Regularizer(LAM, problem.n_weights)
+    with pytest.raises(ValueError, match=r"a likelihood of labels .* use LBFGS\(\)"):
+        solver.solve(toy.problem, regularizer)
+    n_bytes = problem.dual_bytes()
+    assert n_bytes == 8 * (len(problem.log_dual(Stop()).u) - 1)
+    with pytest.raises(ValueError, match=r"needs 0 MB .* max_memory=0.0001; raise that or use LB"):
+        ExponentiatedGradient(max_memory=1e-4).solve(problem, regularizer)
+    assert solver.takes_likelihood and start(problem).run.problem is problem
+
+
+def test_forbidden_transitions_and_blocks_without_weight():
+    allowed = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+    weights = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 3.0])
+    toy, problem = make(allowed=allowed, weights=weights)
+    fit = start(problem)
+    solution = fit.solution(fit.reach(1e-6, max_iter=3000))
+    assert solution.status is Status.CONVERGED
+    assert solution.primal == pytest.approx(log_optimum(toy, LAM), rel=2e-6)
+    assert solution.primal == pytest.approx(log_primal(toy, toy.flat(solution.w), LAM)[0])
+    assert list(fit.run.pool.visited) == [1, 0, 1, 1, 0, 1, 1, 1]
+    # saved and restored, with potentials of -inf
+    again = start(problem)
+    fit.save().restore(again.run)
+    np.testing.assert_allclose(again.run.weights(), fit.run.weights(), atol=1e-6)

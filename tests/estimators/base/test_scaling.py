@@ -49,7 +49,8 @@ SOLVERS = ["auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane", "subgr
 
 
 ROWS = UNIT * X + OFFSET
-LINEAR = ["classes", "two classes", "pairs", "tree of labels"]
+LINEAR = {name: MODELS[name] for name in ("classes", "two classes", "pairs", "tree of labels")}
+LINEAR["likelihood"] = StructSVMClassifier(surrogate="log"), LABELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -90,7 +91,7 @@ def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weight
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_it_is_a_scaler_in_front(name):
-    estimator, y = MODELS[name]
+    estimator, y = LINEAR[name]
     model = clone(estimator).set_params(random_state=0, tol=1e-5, max_iter=9000).fit(ROWS, y)
     scaled = make_pipeline(StandardScaler(), clone(model).set_params(standardize=False))
     plain = scaled.fit(ROWS, y)[-1]
@@ -170,7 +171,7 @@ def test_rows_in_a_file(tmp_path):
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_prior_is_in_the_units_of_the_rows(name):
-    estimator, y = MODELS[name]
+    estimator, y = LINEAR[name]
     prior = clone(estimator).set_params(random_state=0).fit(ROWS, y)
     for given in (prior, {"coef_": prior.coef_, "intercept_": prior.intercept_}):
         near = clone(estimator).set_params(prior=given, lam=1e8, random_state=0).fit(ROWS, y)

@@ -55,6 +55,7 @@ NAMES = ["chains", "chains, slack", "chains, costs", "rows", "rows, bounds", "ro
 NAMES += ["graphs", "graphs, inexact", "any graphs", "any graphs, costs", "any graphs, bounds"]
 NAMES += ["segments", "segments, slack", "segments, likelihood", "segments, bounds"]
 NAMES += ["segments, prior", "sets", "sets, scaled", "sets, tree", "sets, slack", "hierarchy"]
+NAMES += ["rows, likelihood", "chains, likelihood", "trees, likelihood"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,6 +134,7 @@ def test_a_stream_is_nearly_as_good_as_one_fit():
 
 AFTER = ["chains", "rows", "trees", "matchings", "any graphs", "any graphs, slack"]
 AFTER += ["segments", "segments, likelihood", "sets", "sets, tree", "hierarchy"]
+AFTER += ["rows, likelihood", "chains, likelihood"]
 
 
 @pytest.mark.parametrize("name", AFTER)

@@ -79,8 +79,6 @@ def test_weights_are_copies(name):
     copies = np.repeat(np.arange(len(y)), weight)
     weighted = make(name, **PRECISE).fit(X, y, sample_weight=weight)
     bracket(weighted, make(name, **PRECISE).fit(take(X, copies), take(y, copies)))
-    if isinstance(weighted, SegmentTagger):
-        return  # whose score counts spans
     score = weighted.score(X, y, sample_weight=weight)
     assert score == pytest.approx(weighted.score(take(X, copies), take(y, copies)))
 
@@ -197,10 +195,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
     model, new = make(name, tol=0.5).fit(X, y), make(name)
     told = [
         ({"X": changed(X, 2, lambda x: x * np.nan)}, r"NaN|\[2.* is nan|joint_feature .* sample 2"),
-        (
-            {"X": changed(X, 2, lambda x: np.full(x.shape, 1e200))},
-            r"too large|\[2\].* is 1e\+200|sample 2",
-        ),
+        ({"X": changed(X, 2, lambda x: 0 * x + 1e200)}, r"too large|\[2\].* is 1e\+200|sample 2"),
         ({"y": y[:-1]}, r"\d+ samples but y has \d+|inconsistent numbers of samples"),
         ({"sample_weight": np.where(np.arange(len(y)) == 2, -1.0, 1.0)}, r"sample_weight\[2\] is"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),

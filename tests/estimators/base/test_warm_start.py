@@ -144,10 +144,7 @@ COMPLETED = {
     "labels of trees": (TreeTagger(ignore_label=-1), "trees"),
     "labels of trees, kinds": (TreeTagger(ignore_label=-1), "kinds"),
     "states": (SequenceTagger(n_states_per_label=2, n_init=2), "chains"),
-    "states and labels, edges": (
-        SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1),
-        "edges",
-    ),
+    "states, labels, edges": (SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1), "edges"),
     "states of graphs": (GraphTagger(n_states_per_label=2, inference="elimination"), "graphs"),
     "states of trees": (TreeTagger(n_states_per_label=2), "trees"),
     "components": (StructSVMClassifier(n_components=2, standardize=False), "rows"),
@@ -209,10 +206,8 @@ def cold(family, n, weighted=False):
 
 def remade(model, task, X, problem, point):
     """The primal of any problem and the dual of a fit, from its planes, and its flat weights."""
-    dual, regularizer = (
-        DualState(problem),
-        model._make_regularizer(task, model.lam_, flat_prior(model, task)),
-    )
+    dual = DualState(problem)
+    regularizer = model._make_regularizer(task, model.lam_, flat_prior(model, task))
     np.testing.assert_array_equal(point.block_weight, problem.block_weight)
     restore(dual, point.blocks)
     probe = DualProbe(problem, dual)
@@ -325,13 +320,10 @@ def test_a_refit_goes_on_with_the_last_completion(family, solver):
 
     def refit(n, weighted=False, **params):
         given = take(family, range(n), weighted)
-        task, last = (
-            model.set_params(**params).fit(**given)._make_task(**given),
-            model._warm_start.point,
-        )
-        primal, value, w = remade(
-            model, task, given["X"], task.problem.with_truth(last.truth), last.point
-        )
+        task = model.set_params(**params).fit(**given)._make_task(**given)
+        last = model._warm_start.point
+        problem = task.problem.with_truth(last.truth)
+        primal, value, w = remade(model, task, given["X"], problem, last.point)
         best, rounds = task.completion.complete(w), model.round_objectives_
         assert primal(task.problem.with_truth(best)) == pytest.approx(rounds[-1], rel=1e-9)
         assert value == pytest.approx(model.dual_objective_, rel=1e-9)

@@ -302,16 +302,14 @@ def test_what_is_known_in_other_forms(family):
         assert all(map(np.array_equal, call(items, known=known), found))
 
     answers = [call(items, known=known) for call in methods]
-    for call, found in zip(methods, answers, strict=True):
-        thin = of_features(items, sp.csr_array)
-        if call == model.predict:
-            same(call, thin, known, found)
-            same(call, of_features(items, np.ndarray.tolist), known, found)
-        singly = [call([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
-        assert all(map(np.array_equal, singly, found))
-        if not isinstance(items[0], tuple):
-            wider = call([items[0][:0], *items], known=[[], *known])
-            assert np.size(wider[0]) == 0 and all(map(np.array_equal, wider[1:], found))
+    found = answers[0]
+    same(model.predict, of_features(items, sp.csr_array), known, found)
+    same(model.predict, of_features(items, np.ndarray.tolist), known, found)
+    singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
+    assert all(map(np.array_equal, singly, found))
+    if not isinstance(items[0], tuple):
+        wider = model.predict([items[0][:0], *items], known=[[], *known])
+        assert len(wider[0]) == 0 and all(map(np.array_equal, wider[1:], found))
     model.set_params(n_jobs=2)
     for call, found in zip(methods, answers, strict=True):
         same(call, items, known, found)

@@ -48,6 +48,12 @@ MODELS = {
 SOLVERS = ["auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane", "subgradient"]
 
 
+FORMS = {
+    "array": np.asarray,
+    "lists": np.ndarray.tolist,
+    "Fortran": np.asfortranarray,
+    "columns twice": lambda rows: np.column_stack([rows, rows[:, 0]]),
+}
 ROWS = UNIT * X + OFFSET
 LINEAR = {name: MODELS[name] for name in ("classes", "two classes", "pairs", "tree of labels")}
 LINEAR["likelihood"] = StructSVMClassifier(surrogate="log"), LABELS
@@ -61,7 +67,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
     rescaling=["margin", "slack"],
     n_jobs=[None, 2],
     weighted=[False, True],
-    how=["array", "lists", "Fortran", "columns twice"],
+    how=FORMS,
 )
 def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weighted, how):
     estimator, y = MODELS[name]
@@ -69,16 +75,10 @@ def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weight
     options = {"rescaling": rescaling, "n_jobs": n_jobs, "random_state": 0, "max_iter": 8}
     model = clone(estimator).set_params(solver=solver, **options)
     weight = 1.0 + 2.0 * (GROUPS % 2) if weighted and name != "ranking" else None
-    given = {} if weight is None else {"sample_weight": weight}
-    one, other = X, ROWS
-    if how == "lists":
-        other = other.tolist()
-    elif how == "Fortran":
-        other = np.asfortranarray(other)
-    elif how == "columns twice":
-        one, other = (np.column_stack([rows, rows[:, 0]]) for rows in (one, other))
+    one, other = FORMS[how](X), FORMS[how](ROWS)
     before = np.array(other)
-    plain, moved = model.fit(one, y, **given), clone(model).fit(other, y, **given)
+    plain = model.fit(one, y, sample_weight=weight)
+    moved = clone(model).fit(other, y, sample_weight=weight)
     np.testing.assert_array_equal(before, other)
     if name == "ranking":  # of which differences count
         found, expected = (p - p[0] for p in (moved.predict(other), plain.predict(one)))

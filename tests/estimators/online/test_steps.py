@@ -343,7 +343,7 @@ CASES = {
 
 def fresh(case):
     estimator, items = CASES[case]
-    return type(estimator)(**estimator.get_params()), items
+    return clone(estimator), items
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
-from helpers.segments import feature, segmentations
+from helpers.segments import codes, feature, segmentations, span_loss, token_loss
 from sklearn.base import clone
 
 from sskit import CalibratedTagger, RegularizationPath, SegmentTagger
@@ -57,18 +57,13 @@ def truth_of(y):
 
 
 def loss_of(segments, truth, loss, factors):
+    """The loss of segments of labels, which have factors."""
     if loss == "segments":
-        cost = np.where(np.arange(3) == 0, 0.0, factors)
-        return sum(cost[k] for *_, k in {*segments} ^ {*truth})
-    total = 0.0
-    for t in range(4):
-        (a, _, k), (b, _, true) = (
-            next(span for span in spans if span[0] <= t < span[1]) for spans in (segments, truth)
-        )
-        if k != true:
-            total += factors[true] * (0.5 if loss == "costs" and (true, k) == (1, 2) else 1.0)
-        elif (a == t) != (b == t):
-            total += factors[true]
+        return span_loss(segments, truth, factors * [0, 1, 1])
+    table = 1.0 - np.eye(3)
+    if loss == "costs":
+        table[1, 2] = 0.5
+    total = token_loss(segments, truth, factors[codes(truth) >> 1], table)
     return total / 4 if loss == "hamming" else total
 
 
@@ -133,7 +128,7 @@ def test_completions_are_the_best_states_of_the_true_segments(features, form):
         blocks = task.layout.split(w)
         flat = np.concatenate([np.ravel(blocks[name[:-1]]) for name in BLOCKS])
         found = np.split(task.completion.complete(w), len(X))
-        for x, y, codes in zip(X, Y, found, strict=True):
+        for x, y, states in zip(X, Y, found, strict=True):
             best, most = None, -np.inf
             for spans in segmentations(4, LIMITS[OWNER]):
                 value = feature(x, spans, LIMITS[OWNER], 2) @ flat
@@ -141,8 +136,7 @@ def test_completions_are_the_best_states_of_the_true_segments(features, form):
                     value += blocks["segment_coef"][k] @ means(x, a, b)
                 if labels_of(spans) == truth_of(y) and value > most:
                     best, most = spans, value
-            expected = [2 * k + (t == a) for a, b, k in best for t in range(a, b)]
-            assert codes.tolist() == expected
+            assert states.tolist() == codes(best).tolist()
     starts = [*task.completion.starts(None)]
     assert len(starts) == 1 and (OWNER[starts[0] >> 1] == task.completion.codes >> 1).all()
 

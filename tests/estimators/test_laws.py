@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, KINDS, of_features
+from helpers.refusals import refused
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -195,7 +196,10 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
     model, new = make(name, tol=0.5).fit(X, y), make(name)
     told = [
         ({"X": changed(X, 2, lambda x: x * np.nan)}, r"NaN|\[2.* is nan|joint_feature .* sample 2"),
-        ({"X": changed(X, 2, lambda x: 0 * x + 1e200)}, r"too large|\[2\].* is 1e\+200|sample 2"),
+        (
+            {"X": changed(X, 2, lambda x: np.full(x.shape, 1e200))},
+            r"too large|\[2\].* is 1e\+200|sample 2",
+        ),
         ({"y": y[:-1]}, r"\d+ samples but y has \d+|inconsistent numbers of samples"),
         ({"sample_weight": np.where(np.arange(len(y)) == 2, -1.0, 1.0)}, r"sample_weight\[2\] is"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
@@ -265,11 +269,9 @@ def test_every_parameter_refuses_what_is_invalid(kind):
     for name in names & INVALID.keys():
         told = f"^The '{name}' parameter of {kind.__name__} must be .*Got "
         for value, model in itertools.product(INVALID[name], (clone(fitted), copy.copy(fitted))):
-            before = dict(vars(model.set_params(**{name: value})))
-            with pytest.raises(InvalidParameterError, match=told + re.escape(f"{value!r} instead")):
+            model.set_params(**{name: value})
+            with refused(model, InvalidParameterError, told + re.escape(f"{value!r} instead")):
                 model.fit(X, y)
-            assert vars(model).keys() == before.keys()
-            assert all(vars(model)[key] is before[key] for key in before)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

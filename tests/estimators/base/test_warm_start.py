@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.fits import flowers, strings
 from helpers.laws import near
 from helpers.objectives import bracket
 from helpers.objectives import flat as flat_weights
@@ -407,18 +406,6 @@ def test_another_problem_of_the_same_data(family, options):
         model.set_params(**change).fit(**data)
         bracket(model, clone(model).fit(**data))
     assert np.abs(flat_weights(model)).max() <= 0.3
-
-
-@pytest.mark.parametrize(
-    ("estimator", "data"), [(StructSVMClassifier(), flowers()), (SequenceTagger(), strings(15))]
-)
-def test_a_path_of_fits_takes_fewer_passes(estimator, data):
-    passes, model = np.zeros(2), clone(estimator).set_params(warm_start=True, tol=0.02)
-    for seed in range(2):  # how many one order of the visits takes is for chance to say
-        for lam in 0.1 * 0.6 ** np.arange(5):
-            model.set_params(lam=lam, random_state=seed).fit(*data)
-            passes += model.n_iter_, clone(model).fit(*data).n_iter_
-    assert passes[0] < 0.8 * passes[1]
 
 
 def only(i, change):

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
 from helpers.fits import of_features
-from helpers.hidden import Careless, Started, Styles, make_styles
+from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
 from helpers.labellings import all_weights, losses_of, score_labellings
 from helpers.trees import random_parents
 from sklearn.base import clone
@@ -173,6 +173,14 @@ def test_rounds_fall_to_an_objective_that_is_that_of_enumeration(number, case, w
     if way != "bounds":  # P(0) is 2 and more
         usual = fitted(case, "auto", slack, weighted).round_objectives_[-1]
         assert rounds[-1] <= 1.15 * usual + 0.05
+
+
+def test_a_model_of_pystruct_has_the_objective_of_its_structure():
+    weight = np.arange(len(ROWS)) % 3 + 0.5
+    model = structure(Hidden(), n_init=2).fit(ROWS, CLASSES, sample_weight=weight)
+    rounds = model.round_objectives_
+    assert model.certified_ and (np.diff(rounds) <= 0).all()
+    assert rounds[-1] == pytest.approx(primal("structure", model, weight, False), rel=1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.objectives import primal_of_rows
+from helpers.refusals import refused
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -244,11 +245,6 @@ def test_one_component_is_what_it_was(n_components):
         np.testing.assert_array_equal(other.predict(X[rows]), labels)
 
 
-def test_several_starts_are_never_worse():
-    found = [make(n_init=n).fit(X, Y).round_objectives_[-1] for n in (1, 3, 6)]
-    assert found == sorted(found, reverse=True)
-
-
 def test_bounds_priors_weights_of_classes_and_no_constant():
     """Rounds, their objective, solvers and sparse rows are in completion/test_rounds.py."""
     assert (make(bounds={"coef": (0.0, None)}).fit(X, Y).coef_ >= 0.0).all()
@@ -267,9 +263,7 @@ def test_what_is_refused_leaves_the_estimator_as_it_was():
         ({"n_components": 61}, "n_components is 61, but y has 60 rows only"),
     ):
         model = make(**given)
-        before = set(vars(model))
-        with pytest.raises(ValueError, match=re.escape(message)):
+        with refused(model, ValueError, re.escape(message)):
             model.fit(X, Y)
-        assert set(vars(model)) == before
     with pytest.raises(ValueError, match="data in parts cannot be combined with n_components=2"):
         Distributed(make()).fit([X[:30], X[30:]], [Y[:30], Y[30:]])

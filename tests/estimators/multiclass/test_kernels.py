@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.refusals import refused
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
@@ -202,9 +203,8 @@ def test_wrong_kernels(iris, strings):
         ({"kernel": int}, X, "the kernel function <class 'int'> failed on two arrays"),
     ):
         model = classifier(**params)
-        with pytest.raises(ValueError, match=message):
+        with refused(model, ValueError, message):
             model.fit(rows, y)
-        assert not hasattr(model, "classes_")
     with pytest.raises(ValueError, match="80 features, but .* 90 features"):
         classifier(**precomputed).fit(K, y).predict(K[:, :80])
     X, y = strings

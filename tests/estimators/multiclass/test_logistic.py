@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
-from sskit.core.regularizer import Regularizer
 
 LAM = 0.05
 TABLES = {
@@ -71,22 +70,6 @@ def test_it_is_logistic_regression(name, form, weighted, n_jobs):
     assert model.certified_ and model.primal_objective_ == pytest.approx(value, abs=1e-10)
     theirs.intercept_, theirs.coef_ = theirs.coef_[:, -1], theirs.coef_[:, :-1]
     assert abs(value - objective(theirs, X, y, weight)) < 1e-7 and 0 <= model.dual_gap_ < 1e-8
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_the_gradient_is_that_of_finite_differences(name):
-    X, y = table(name)
-    task = make(standardize=False)._make_task(X, y, np.linspace(0.5, 2, len(X)))
-    problem, n = task.problem, task.problem.n_weights
-    loss, regularizer = problem.log_loss(), Regularizer(1.0, n)
-
-    def value(w):
-        gradient = np.zeros(len(regularizer.padded(w)))
-        return loss.evaluate(regularizer.padded(w), gradient), gradient[:n]
-
-    w, step = np.random.default_rng(0).normal(size=n), 1e-5
-    slope = [value(w + step * e)[0] - value(w - step * e)[0] for e in np.eye(n)]
-    np.testing.assert_allclose(value(w)[1], np.array(slope) / (2 * step), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", TABLES)

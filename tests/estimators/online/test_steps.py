@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from helpers.fits import FITS, of_features
 from helpers.labellings import score_paths
 from helpers.paper import enumerate_chains, enumerate_classes
+from helpers.refusals import refused
 from sklearn.base import clone
 from skops import io
 
@@ -238,11 +239,8 @@ WRONG = [
 def test_what_is_wrong_leaves_the_estimator_as_it_was():
     for fitted, data, given, message in WRONG:
         model = copy.copy(started(fitted) if isinstance(fitted, str) else fitted)
-        before = vars(model).copy()
-        with pytest.raises(ValueError, match=message):
+        with refused(model, ValueError, message):
             model.partial_fit(*data, **given)
-        assert vars(model).keys() == before.keys()
-        assert all(vars(model)[key] is value for key, value in before.items())
 
 
 def test_where_there_are_no_steps():

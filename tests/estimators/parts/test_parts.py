@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import refused
 from helpers.trees import enumerate_parts
 from sklearn.base import clone
 
@@ -81,9 +82,6 @@ def test_score_is_the_share_of_detected_parts(fitted):
     distance = np.linalg.norm(predicted - truth, axis=2)
     detected = distance <= 0.2 * np.ptp(truth, axis=1).max(axis=1)[:, None]
     assert fitted.score(X_TEST, Y_TEST) == pytest.approx(detected.mean())
-    weight = np.arange(40.0)
-    expected = np.average(detected.mean(axis=1), weights=weight)
-    assert fitted.score(X_TEST, Y_TEST, sample_weight=weight) == pytest.approx(expected)
     other = clone(fitted).set_params(torso=(0, 1), radius=0.5).fit(X[:10], Y[:10])
     distance = np.linalg.norm(np.stack(other.predict(X_TEST)) - truth, axis=2)
     torso = np.linalg.norm(truth[:, 0] - truth[:, 1], axis=1)
@@ -215,9 +213,8 @@ def test_bad_parts_are_named():
     ):
         data = {"X": named(X[:5]), "y": named(Y[:5]), "names": NAMES} | change
         model = PartsModel(PARENTS, part_names=data["names"], **OPTIONS)
-        with pytest.raises(ValueError, match=pattern):
+        with refused(model, ValueError, pattern):
             model.fit(data["X"], data["y"])
-        assert not hasattr(model, "coef_")
 
 
 def test_slack_rescaling():

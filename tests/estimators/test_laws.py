@@ -480,14 +480,15 @@ def test_weights_are_repetitions(make, of):
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.0}])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighted):
+@pytest.mark.parametrize("surrogate", ["auto", "log"])
+def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighted, surrogate):
     rng = np.random.default_rng(4)
     X, y, weight = rng.normal(size=(60, 3)), np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
     weight = weight if weighted else np.ones(60)
     X = form(X * (np.abs(X) > 1) * [1, 9, 1])
     counts = np.bincount(y, weight)
     factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
-    options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0}
+    options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0, "surrogate": surrogate}
     given = weight if weighted else None
     one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, given)
     other = StructSVMClassifier(**options).fit(X, y, weight * factors[y])

@@ -1,4 +1,7 @@
-"""StructSVMClassifier(surrogate="log"): scikit-learn's LogisticRegression, with a certificate."""
+"""StructSVMClassifier(surrogate="log"): scikit-learn's LogisticRegression, with a certificate.
+
+What else holds for all fits, those of the likelihood among them, is in test_laws.py.
+"""
 
 import numpy as np
 import pytest
@@ -70,16 +73,6 @@ def test_it_is_logistic_regression(name, form, weighted, n_jobs):
     assert model.certified_ and model.primal_objective_ == pytest.approx(value, abs=1e-10)
     theirs.intercept_, theirs.coef_ = theirs.coef_[:, -1], theirs.coef_[:, :-1]
     assert abs(value - objective(theirs, X, y, weight)) < 1e-7 and 0 <= model.dual_gap_ < 1e-8
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_weights_of_classes_are_those_of_rows(name):
-    """What else holds for all estimators is held by laws of all fits."""
-    X, y = table(name)
-    factors = {label: k + 1 for k, label in enumerate(np.unique(y))}
-    by_class = make(class_weight=factors).fit(X, y)
-    by_row = make().fit(X, y, sample_weight=[factors[label] for label in y])
-    np.testing.assert_allclose(by_class.coef_, by_row.coef_, atol=1e-4)
 
 
 def test_probabilities_of_large_scores_are_finite():

@@ -170,9 +170,9 @@ def test_rounds_fall_to_an_objective_that_is_that_of_enumeration(number, case, w
     assert set(history.get("start", [1])) == ({1, 2} if drawn else {1})
     assert history["n_passes"][-1] == model.n_iter_ and (history["gap"] >= -1e-9).all()
     assert (np.diff([history["n_passes"], history["time"]]) >= 0).all()
-    if way != "bounds":  # P(0) is 2 and more
+    if way != "bounds":  # P(0) is 2 and more, or 1
         usual = fitted(case, "auto", slack, weighted).round_objectives_[-1]
-        assert rounds[-1] <= 1.15 * usual + 0.05
+        assert rounds[-1] <= 1.35 * usual + 0.05
 
 
 def test_a_model_of_pystruct_has_the_objective_of_its_structure():

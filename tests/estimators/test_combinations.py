@@ -83,14 +83,8 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
     "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
-OF_SEGMENTS = (
-    OF_LABELS
-    | STEPS
-    | STATES
-    | {
-        "of segments": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
-    }
-)
+OF_SEGMENTS = OF_LABELS | STEPS | STATES
+OF_SEGMENTS["of segments"] = Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {

@@ -1,6 +1,6 @@
 """Taggers of sequences, trees and graphs against all labellings: objectives and predictions."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from helpers.pairwise import every_pair
 from helpers.trees import random_parents
 from sklearn.base import clone
 
-from sskit import GraphTagger, SegmentationModel, SequenceTagger, TreeTagger
+from sskit import GraphTagger, SegmentationModel, SegmentTagger, SequenceTagger, TreeTagger
 
 NAMES = np.array(["a", "b", "c"])
 STATES = {"a": 2, "c": 2}
@@ -45,6 +45,8 @@ def data(family):
              for i, n in enumerate(SIZES)]  # fmt: skip
     pairs = [rng.normal(size=(len(edges), 2)) for edges in rings]
     labels = [NAMES[k] for k in y]
+    if "segments" in family:
+        return rows, [np.array(["O", "B-x", "B-y"])[k] for k in y]
     if family.startswith("trees"):
         kinds = [(tree % 2,) if "kinds" in family else () for tree in parents]
         return [(x, u, *k) for x, u, k in zip(rows, parents, kinds, strict=True)], labels
@@ -75,13 +77,17 @@ CUTS = {
 }
 KERNELS = {"sequences, kernel": SequenceTagger(kernel="rbf", gamma=0.5)}
 FAMILIES = SEQUENCES | TREES | GRAPHS | CUTS | KERNELS
+SEGMENTS = {
+    "segments": SegmentTagger(max_length=2),
+    "segments, bare": SegmentTagger(max_length=2, first_last=False, lengths=False),
+}
 
 
 def make(family, states=False, **given):
     params = {"lam": 0.05, "tol": 0.02, "max_iter": 5000, "random_state": 0}
     if states:
         params["n_states_per_label"] = STATES
-    return clone(FAMILIES[family]).set_params(**params | given)
+    return clone((FAMILIES | SEGMENTS)[family]).set_params(**params | given)
 
 
 def check_objective(model, expected):
@@ -266,8 +272,10 @@ def draw(model, items, rules):
             if isinstance(item, tuple) and len(item) == 4:  # kinds of nodes
                 mask |= ~model.kind_classes_[np.searchsorted(model.node_kinds_, item[3])]
                 mask[:, 0] = mask[:, 1] = True
+            if not rules:
+                break
             labels, _ = score_labellings(model, item)
-            if not rules or (follows(labels, RULES) & mask[np.arange(n), labels].all(1)).any():
+            if (follows(labels, RULES) & mask[np.arange(n), labels].all(1)).any():
                 break
         form = rng.integers(4)
         if form == 0:
@@ -279,34 +287,51 @@ def draw(model, items, rules):
     return known, masks
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES | SEGMENTS)
 def test_what_is_known_in_other_forms(family):
-    """Of sparse rows, by threads, one by one; nothing known changes no bits."""
+    """Of sparse rows or lists, by threads, one by one; nothing known changes no bits."""
     model, (items, _) = fitted(family, False, False), data(family)
     known, _ = draw(model, items, False)
-    wanted, margins = (f(items, known=known) for f in (model.predict, model.decision_function))
-    thin = of_features(items, sp.csr_array)
-    assert all(map(np.array_equal, model.predict(thin, known=known), wanted))
+    methods = [model.predict, model.decision_function]
+    if family not in GRAPHS | CUTS:
+        methods.append(partial(model.predict_topk, k=2))
+    if family in SEGMENTS:
+        methods.append(model.predict_segments)
+
+    def same(call, items, known, found):
+        assert all(map(np.array_equal, call(items, known=known), found))
+
+    answers = [call(items, known=known) for call in methods]
+    found = answers[0]
+    same(model.predict, of_features(items, sp.csr_array), known, found)
+    same(model.predict, of_features(items, np.ndarray.tolist), known, found)
     singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
-    assert all(map(np.array_equal, singly, wanted))
+    assert all(map(np.array_equal, singly, found))
+    if not isinstance(items[0], tuple):
+        wider = model.predict([items[0][:0], *items], known=[[], *known])
+        assert len(wider[0]) == 0 and all(map(np.array_equal, wider[1:], found))
     model.set_params(n_jobs=2)
-    assert all(map(np.array_equal, model.predict(items, known=known), wanted))
-    assert all(map(np.array_equal, model.decision_function(items, known=known), margins))
+    for call, found in zip(methods, answers, strict=True):
+        same(call, items, known, found)
     model.set_params(n_jobs=None)
-    for wrong, error, told in (
+    wrongs = (
         (known[:-1], ValueError, f"X has {len(items)} samples but known has {len(items) - 1}"),
         ([None, ["d", *[None] * 3], *known[2:]], ValueError, r"known\[1\]\[0\] has 'd', which is"),
         ([None, "abcd", *known[2:]], TypeError, r"known\[1\] must be a sequence of labels"),
+        (
+            [None, np.ones((1, 3), bool), *known[2:]],
+            ValueError,
+            r"known\[1\] must have shape \(4, ",
+        ),
         (3, TypeError, "known must be a list with"),
-    ):
-        for method in (model.predict, model.decision_function):
+    )
+    free = [np.ones((len(table), 3), dtype=bool) for table in answers[1]]
+    for call in methods:
+        for wrong, error, told in wrongs:
             with pytest.raises(error, match=told):
-                method(items, known=wrong)
-    free = [np.ones_like(table, dtype=bool) for table in margins]
-    for nothing in (None, [None] * len(items), free):
-        assert all(map(np.array_equal, model.predict(items, known=nothing), model.predict(items)))
-        scores = model.decision_function(items, known=nothing)
-        assert all(map(np.array_equal, scores, model.decision_function(items)))
+                call(items, known=wrong)
+        for nothing in (None, [None] * len(items), free):
+            same(call, items, nothing, call(items))
 
 
 @every_pair(family=FAMILIES, states=[False, True], known=[False, True], rules=[False, True])

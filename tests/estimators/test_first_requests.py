@@ -6,23 +6,19 @@ on, in every process that runs it.
 
 import os
 import pickle
-import sys
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
 
 import numpy as np
 import pytest
-from helpers.requests import CASES, answers, bits, forget, served
+from helpers.requests import CASES, answers, bits, differing, served
 
 from sskit import SequenceTagger
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SECONDS = float(os.environ.get("SSKIT_SECONDS", "20"))
-N_THREADS = 8
 TOKENS = "sequences, tokens", "sequences, tokens, names assigned"
 
 
@@ -86,23 +82,9 @@ def expected(case):
 
 
 def check(case, interval=1e-5):
-    """Let threads ask a fresh model, each in an order of its own."""
+    """Let threads ask a fresh model."""
     right, (model, requests) = expected(case), fresh(case)
-    barrier, n = threading.Barrier(N_THREADS), len(requests)
-
-    def ask(thread):
-        turn = np.roll(np.arange(n), -thread * n // N_THREADS).tolist()
-        barrier.wait()
-        return [i for i in turn if bits(answers(model, requests[i])) != right[i]]
-
-    before = sys.getswitchinterval()
-    forget()
-    sys.setswitchinterval(interval)  # threads that hold the lock pass it on as often as can be
-    try:
-        with ThreadPoolExecutor(N_THREADS) as pool:
-            assert list(pool.map(ask, range(N_THREADS))) == [[]] * N_THREADS, case
-    finally:
-        sys.setswitchinterval(before)
+    assert differing(model, requests, right, interval) == [], case
 
 
 @pytest.mark.parametrize("case", TOKENS)

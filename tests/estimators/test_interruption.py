@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.fits import flowers, matchings, strings
+from helpers.fits import flowers, matchings, sets, strings
 from helpers.interruption import PressedStop
 from helpers.structures import Matching
 from sklearn.base import clone
@@ -28,12 +28,6 @@ from sskit.estimators.path import choosing as _choosing
 from sskit.estimators.path import tracing as _path_tracing
 
 pytestmark = pytest.mark.usefixtures("own_handler")
-
-
-def sets():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    return X, (X @ rng.normal(size=(4, 5)) + rng.normal(size=(40, 5)) > 0).astype(int)
 
 
 CASES = {

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, KINDS, of_features
+from helpers.refusals import refused
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -79,8 +80,6 @@ def test_weights_are_copies(name):
     copies = np.repeat(np.arange(len(y)), weight)
     weighted = make(name, **PRECISE).fit(X, y, sample_weight=weight)
     bracket(weighted, make(name, **PRECISE).fit(take(X, copies), take(y, copies)))
-    if isinstance(weighted, SegmentTagger):
-        return  # whose score counts spans
     score = weighted.score(X, y, sample_weight=weight)
     assert score == pytest.approx(weighted.score(take(X, copies), take(y, copies)))
 
@@ -270,11 +269,9 @@ def test_every_parameter_refuses_what_is_invalid(kind):
     for name in names & INVALID.keys():
         told = f"^The '{name}' parameter of {kind.__name__} must be .*Got "
         for value, model in itertools.product(INVALID[name], (clone(fitted), copy.copy(fitted))):
-            before = dict(vars(model.set_params(**{name: value})))
-            with pytest.raises(InvalidParameterError, match=told + re.escape(f"{value!r} instead")):
+            model.set_params(**{name: value})
+            with refused(model, InvalidParameterError, told + re.escape(f"{value!r} instead")):
                 model.fit(X, y)
-            assert vars(model).keys() == before.keys()
-            assert all(vars(model)[key] is before[key] for key in before)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -483,14 +480,15 @@ def test_weights_are_repetitions(make, of):
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.0}])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighted):
+@pytest.mark.parametrize("surrogate", ["auto", "log"])
+def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighted, surrogate):
     rng = np.random.default_rng(4)
     X, y, weight = rng.normal(size=(60, 3)), np.arange(60) % 7 % 3, rng.uniform(0, 2, 60)
     weight = weight if weighted else np.ones(60)
     X = form(X * (np.abs(X) > 1) * [1, 9, 1])
     counts = np.bincount(y, weight)
     factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
-    options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0}
+    options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0, "surrogate": surrogate}
     given = weight if weighted else None
     one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, given)
     other = StructSVMClassifier(**options).fit(X, y, weight * factors[y])

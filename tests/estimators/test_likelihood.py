@@ -1,11 +1,12 @@
 """Estimators that train by the likelihood: their objective, laws, what they refuse."""
 
+import copy
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.fits import segments
+from helpers.fits import of_features, segments
 from helpers.labellings import all_weights as weights
 from helpers.objectives import log_loss_by_attributes
 from helpers.pairwise import every_pair
@@ -44,6 +45,9 @@ def trees(X):
     return [(x, PARENTS[len(x) - 1]) for x in X]
 
 
+OF_PATHS = ["rows", "segments", "sequences", "order 2", "edges", "trees"]
+
+
 CASES = {
     "sequences": (SequenceTagger(), lambda X: X),
     "order 2": (SequenceTagger(order=2), lambda X: X),
@@ -52,50 +56,51 @@ CASES = {
 }
 
 
-def make(name, **params):
-    estimator, of = CASES[name]
-    X, y = sequences()
+def make(name, n=12, **params):
+    """An estimator, and its data."""
+    X, y = sequences(n)
     params = {"surrogate": "log", "lam": 0.1, "tol": 1e-8} | params
-    return type(estimator)(**estimator.get_params() | params), of(X), y
+    if name == "rows":
+        return StructSVMClassifier(**params), np.concatenate(X), np.concatenate(y)
+    if name == "segments":
+        return (SegmentTagger(**params), *segments())
+    estimator, of = CASES[name]
+    return clone(estimator).set_params(**params), of(X), y
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_objective_is_that_of_the_enumeration(name):
     model, X, y = make(name)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
-    model.fit(X, y, sample_weight=weight)
-    w, losses = weights(model), log_loss_by_attributes(model, X, y)
-    objective = 0.05 * w @ w + weight @ losses / weight.sum()
-    assert model.certified_ and model.primal_objective_ == pytest.approx(objective, abs=1e-10)
+    losses = log_loss_by_attributes(model.fit(X, y, sample_weight=weight), X, y)
+
+    def objective(model, losses):
+        w = weights(model)
+        return 0.05 * w @ w + np.average(losses, weights=weight)
+
+    assert model.certified_
+    assert model.primal_objective_ == pytest.approx(objective(model, losses), abs=1e-10)
     assert 0 <= model.dual_gap_ <= 1e-8 * model.primal_objective_ * (1 + 1e-3) + 1e-8
     # nearby weights are no better than the certificate says
     for seed in range(3):
-        other = model.__class__(**model.get_params())
-        vars(other).update({k: v for k, v in vars(model).items() if k.endswith("_")})
-        other.coef_ = model.coef_ + 1e-3 * np.random.default_rng(seed).normal(
-            size=model.coef_.shape
-        )
-        value = 0.05 * weights(other) @ weights(other) + (
-            weight @ log_loss_by_attributes(other, X, y) / weight.sum()
-        )
-        assert value >= model.dual_objective_
+        other, rng = copy.copy(model), np.random.default_rng(seed)
+        other.coef_ = model.coef_ + 1e-3 * rng.normal(size=model.coef_.shape)
+        assert objective(other, log_loss_by_attributes(other, X, y)) >= model.dual_objective_
     field = CalibratedTagger(model, method="likelihood", cv="prefit").fit(X, y)
     np.testing.assert_allclose(-np.log(field.confidence(X, y)), losses, atol=1e-9)
     assert field.log_likelihood_ == pytest.approx(-losses.mean(), abs=1e-9)
 
 
-@every_pair(name=CASES, n_jobs=[1, 2], form=["csr", "single"])
+@every_pair(name=CASES, n_jobs=[1, 2], form=[sp.csr_array, np.float32])
 def test_other_forms_of_rows_have_the_same_optimum(name, n_jobs, form):
     model, X, y = make(name, n_jobs=n_jobs)
     first = weights(model.fit(X, y))
-    if form == "csr":
-        X = [(sp.csr_array(x[0]), x[1]) if isinstance(x, tuple) else sp.csr_array(x) for x in X]
-    else:
-        X = [(x[0].astype("f4"), x[1]) if isinstance(x, tuple) else x.astype("f4") for x in X]
-    np.testing.assert_allclose(weights(model.fit(X, y)), first, rtol=1e-3, atol=1e-4)
+    model.fit(of_features(X, form), y)
+    np.testing.assert_allclose(weights(model), first, rtol=1e-3, atol=1e-4)
 
 
 def test_what_is_around_takes_it():
+    """Steps are in online/test_steps.py, priors in base/test_prior.py."""
     X, y = sequences(40)
     tagger = SequenceTagger(surrogate="log")
     search = GridSearchCV(SequenceTagger(), {"surrogate": ["hinge", "log"]}, cv=2).fit(X, y)
@@ -105,17 +110,25 @@ def test_what_is_around_takes_it():
     assert field.predict(X)[0].shape == y[0].shape and field.log_likelihood_ < 0
     stopping = EarlyStopping(tagger, validation_fraction=0.3, random_state=0).fit(X, y)
     assert stopping.score(X, y) > 0.3
-    steps = SequenceTagger(surrogate="log").partial_fit(X[:20], y[:20], classes=TAGS)
-    assert steps.partial_fit(X[20:], y[20:]).certified_
-    warm = SequenceTagger(surrogate="log", warm_start=True).fit(X, y)
-    before = warm.n_iter_
-    assert warm.set_params(tol=1e-6).fit(X, y).n_iter_ < before + 60 and warm.certified_
-    with pytest.raises(ValueError, match="the surrogate"):
-        warm.set_params(surrogate="hinge").fit(X, y)
-    near = SequenceTagger(surrogate="log", prior=warm, lam=1e4, tol=1e-3).fit(X, y)
-    np.testing.assert_allclose(near.coef_, warm.coef_, atol=1e-3)
     with pytest.warns(ConvergenceWarning, match="stopped after 2 passes with a relative duality"):
         SequenceTagger(surrogate="log", max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "changed"),
+    [("rows", "all", "the model"), ("sequences", "all", "the surr"), ("sequences", "some", "the")],
+)
+def test_fits_go_on(name, known, changed):
+    model, X, y = make(name, 40, tol=1e-2, warm_start=True)
+    if known == "some":
+        y = partly(y)[0]
+        model.set_params(ignore_label="?")
+    before = model.fit(X, y).n_iter_
+    cold = clone(model).set_params(tol=1e-6).fit(X, y)
+    assert model.set_params(tol=1e-6).fit(X, y).n_iter_ < cold.n_iter_ + before
+    np.testing.assert_allclose(model.coef_, cold.coef_, atol=1e-2)
+    with pytest.raises(ValueError, match=f"{changed}.* changed"):
+        model.set_params(surrogate="auto" if name == "rows" else "hinge").fit(X, y)
 
 
 def partly(y, seed=0):
@@ -138,7 +151,7 @@ def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
     model.fit(X, known, sample_weight=weight)
     w, losses = weights(model), log_loss_by_attributes(model, X, sets)
-    objective = 0.05 * w @ w + weight @ losses / weight.sum()
+    objective = 0.05 * w @ w + np.average(losses, weights=weight)
     assert model.primal_objective_ == pytest.approx(objective, abs=1e-10)
     # not convex: the gradient is small, but no gap is a certificate
     assert not model.certified_ and model.dual_gap_ <= 1e-7 and not hasattr(model, "n_rounds_")
@@ -172,27 +185,27 @@ def test_what_is_around_labels_that_are_not_known():
     steps = SequenceTagger(surrogate="log", ignore_label="?")
     steps.partial_fit(X[:20], known[:20], classes=TAGS).partial_fit(X[20:], known[20:])
     assert steps.score(X, y) > 0.6
-    warm = SequenceTagger(surrogate="log", ignore_label="?", warm_start=True).fit(X, known)
-    n_iter = warm.n_iter_
-    assert warm.set_params(tol=1e-6).fit(X, known).n_iter_ < n_iter + 60
     with pytest.raises(ValueError, match="a path cannot be combined with labels that are not"):
         RegularizationPath(tagger, lam_min=0.1).fit(X, known)
     assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
 
 
-@pytest.mark.parametrize("name", ["rows", "segments", *CASES])
-def test_paths(name):
-    if name == "segments":
-        estimator, (X, y) = SegmentTagger(surrogate="log"), segments()
-    elif name == "rows":
-        estimator, X = StructSVMClassifier(surrogate="log"), np.concatenate(sequences(30)[0])
-        y = np.concatenate(sequences(30)[1])
-    else:
-        estimator, X, y = make(name, lam=None)
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [*((name, 0) for name in OF_PATHS), *((name, "prior") for name in OF_PATHS[:3])],
+)
+def test_paths(name, begin):
+    """From no weights, or from a prior, which is then the model of infinite lam."""
+    estimator, X, y = make(name, 30, lam=None, tol=1e-2)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    if begin == "prior":
+        before = clone(estimator).set_params(lam=0.3, tol=0.1).fit(X[::2], y[::2])
+        estimator.set_params(prior=before)
     path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
     assert path.certified_ and path.lam_end_ <= 1e-3 and path.max_gap_ == 0.1
-    assert not path.coefs_[0].any() and not hasattr(path, "n_support_planes_")
+    far = path.estimator_at(1e9).coef_
+    np.testing.assert_allclose(far, before.coef_ if begin else 0.0, atol=1e-6)
+    assert not hasattr(path, "n_support_planes_")
     for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
         exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y, sample_weight=weight)
         low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
@@ -200,37 +213,15 @@ def test_paths(name):
         assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
         assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
     assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
-    if name == "segments":
+    if name == "segments" or begin:
         return
+    assert not path.coefs_[0].any()
     model = path.estimator_at(0.01)
     losses = (
         -log_probabilities(model, X, y) if name == "rows" else log_loss_by_attributes(model, X, y)
     )
     j = np.searchsorted(-path.lams_, -0.01, "right") - 1
-    assert weight @ losses / weight.sum() == pytest.approx(path.hinges_[j], abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["rows", "segments", "chain"])
-def test_paths_begin_at_a_prior(name):
-    """The model of infinite lam is the prior, and bounds are those of fits with it."""
-    X, y = sequences(30)
-    make_one = {"rows": StructSVMClassifier, "segments": SegmentTagger, "chain": SequenceTagger}
-    if name == "rows":
-        X, y = map(np.concatenate, (X, y))
-    elif name == "segments":
-        X, y = segments()
-    before = make_one[name](surrogate="log", lam=0.3, tol=0.1).fit(X[::2], y[::2])
-    estimator = make_one[name](surrogate="log", prior=before)
-    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y)
-    assert path.certified_ and path.lam_end_ <= 1e-3
-    far = path.estimator_at(1e9)
-    np.testing.assert_allclose(far.coef_, before.coef_, atol=1e-6)
-    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
-        exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y)
-        low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
-        assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
-        assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
-        assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+    assert np.average(losses, weights=weight) == pytest.approx(path.hinges_[j], abs=1e-9)
 
 
 def log_probabilities(model, X, y):

@@ -3,17 +3,13 @@
 import copy
 import io
 import pickle
-import sys
-import threading
 import tracemalloc
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.requests import CASES, ONCE, answers, bits, forget, served, together
+from helpers.requests import CASES, ONCE, answers, bits, differing, served, together
 from sklearn.base import clone
 
 from sskit import (
@@ -52,8 +48,7 @@ def unusual(x):
 
 def joblib_copy(model):
     """Return a model that joblib has saved and loaded."""
-    file = io.BytesIO()
-    joblib.dump(model, file)
+    joblib.dump(model, file := io.BytesIO())
     file.seek(0)
     return joblib.load(file)
 
@@ -86,23 +81,7 @@ def test_answers_depend_on_nothing_else(case):
                 np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
             else:
                 np.testing.assert_array_equal(a, b)
-    # threads ask a model that has answered nothing yet
-    model, barrier = fresh(model), threading.Barrier(8)
-    forget()
-
-    def ask(first):
-        barrier.wait()
-        with warnings.catch_warnings():
-            turn = [(first + k) % len(requests) for k in range(len(requests))]
-            return all(bits(answers(model, requests[i])) == expected[i] for i in turn)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # threads that hold the lock pass it on as often as can be
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(ask, range(8)))
-    finally:
-        sys.setswitchinterval(interval)
+    assert differing(fresh(model), requests, expected) == []
 
 
 def changed(model, name, how):

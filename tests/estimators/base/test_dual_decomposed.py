@@ -18,18 +18,16 @@ SETS = make_multilabel_classification(80, n_classes=6, random_state=0)
 
 def test_certified_like_the_others():
     """P(0) is the mean number of tokens, or of labels; those without a pair are isolated nodes."""
-    given = {"tol": 1e-3, "max_iter": 5000, "random_state": 0}
     for model, (X, y), unit in (
         (SequenceTagger(lam=1.0), CHAINS, np.mean([*map(len, CHAINS[1])])),
-        (MultilabelPairwise(inference="lp"), SETS, 6),
-        (MultilabelPairwise(edges=None), SETS, 6),
-        (MultilabelPairwise(edges=[[0, 1], [1, 2]]), SETS, 6),
-    ):
-        optimum = model.set_params(**given, solver="bcfw").fit(X, y).primal_objective_
+        *((MultilabelPairwise(**given), SETS, 6) for given in (
+            {"inference": "lp"}, {"edges": None}, {"edges": [[0, 1], [1, 2]]})),
+    ):  # fmt: skip
+        model.set_params(tol=1e-3, max_iter=5000, random_state=0, solver="bcfw").fit(X, y)
+        optimum = model.primal_objective_
         model.set_params(solver="gdmm").fit(X, y)
         assert model.certified_ and isinstance(model.solver_, GDMM)
-        assert model.solver_.method == "bgcd"
-        assert model.dual_gap_ <= 1e-3 * unit
+        assert model.solver_.method == "bgcd" and model.dual_gap_ <= 1e-3 * unit
         assert abs(model.primal_objective_ - optimum) <= 1e-3 * unit
         assert model.dual_objective_ <= optimum
         assert {"lagrangian", "infeasibility", "n_scores"} < set(model.history_)

@@ -37,34 +37,27 @@ def test_every_fit_says_what_it_chose(name, caplog):
     assert "lam=" not in lines[0] and "solver=" not in lines[0]
 
 
-@pytest.mark.parametrize(
-    ("given", "form", "parts"),
-    [
-        ({}, np.asarray, ["4 columns scaled, 4 of them centred", "'weston_watkins' (3 classes)"]),
-        ({}, sp.csr_array, ["4 columns scaled, 4 of them centred"]),
-        ({"fit_intercept": False}, np.asarray, ["4 columns scaled, none centred"]),
-        ({"n_components": 2}, np.asarray, ["'crammer_singer' (6 components)"]),
-        ({"kernel": "rbf"}, np.asarray, ["(1 / n), solver"]),
-    ],
-)
-def test_rows(given, form, parts, caplog):
-    X, y = load_iris(return_X_y=True)
-    line, _ = said(caplog, StructSVMClassifier(**given), form(X), y)
-    assert all(part in line for part in parts)
+IRIS = load_iris(return_X_y=True)
+SPARSE = sp.csr_array(IRIS[0]), IRIS[1]
+EQUAL = sp.csr_array(np.eye(9)[np.arange(60) % 9]), np.arange(60) % 3
+SETS = make_multilabel_classification(60, n_classes=5, random_state=0)
+ROWS = StructSVMClassifier
+CHOSEN = [
+    (ROWS(), IRIS, "4 columns scaled, 4 of them centred"),
+    (ROWS(), IRIS, "'weston_watkins' (3 classes)"),
+    (ROWS(), SPARSE, "4 columns scaled, 4 of them centred"),
+    (ROWS(), EQUAL, "columns as they are (sparse rows of equal norms)"),
+    (ROWS(fit_intercept=False), IRIS, "4 columns scaled, none centred"),
+    (ROWS(n_components=2), IRIS, "'crammer_singer' (6 components)"),
+    (ROWS(kernel="rbf"), IRIS, "(1 / n), solver"),
+    (MultilabelPairwise(), SETS, "edges='auto': 10 pairs of 5 labels, inference='exhaustive'"),
+]
 
 
-def test_rows_of_equal_norms_stay(caplog):
-    X = sp.csr_array(np.eye(9)[np.arange(60) % 9])
-    line, _ = said(caplog, StructSVMClassifier(), X, np.arange(60) % 3)
-    assert "columns as they are (sparse rows of equal norms)" in line
-
-
-def test_sets_name_pairs_and_search(caplog):
-    X, Y = make_multilabel_classification(60, n_classes=5, random_state=0)
-    line, _ = said(caplog, MultilabelPairwise(), X, Y)
-    assert "edges='auto': 10 pairs of 5 labels, inference='exhaustive'" in line
-    line, _ = said(caplog, MultilabelPairwise(edges=None), X, Y)
-    assert "pairs of" not in line
+def test_what_was_chosen(caplog):
+    for model, data, part in CHOSEN:
+        assert part in said(caplog, model, *data)[0]
+    assert "pairs of" not in said(caplog, MultilabelPairwise(edges=None), *SETS)[0]
 
 
 SURROGATE = "surrogate='weston_watkins'"
@@ -73,11 +66,7 @@ SURROGATE = "surrogate='weston_watkins'"
 @pytest.mark.parametrize(
     ("model", "reasons", "cure"),
     [
-        (
-            StructSVMClassifier(lam=1e6),
-            ["the objective, 1, is hardly below that of w = 0, 1"],
-            "lam may",
-        ),
+        (StructSVMClassifier(lam=1e6), ["1, is hardly below that of w = 0, 1"], "lam may"),
         (StructSVMClassifier(surrogate="crammer_singer"), ["is hardly below"], SURROGATE),
         (SequenceTagger(lam=1e6), ["hardly below", "the answer to all of 40 .* is 'b'"], "lam may"),
         # one answer alone
@@ -91,15 +80,13 @@ def test_a_fit_that_learned_nothing_warns(model, reasons, cure):
     y = np.where(np.arange(240).reshape(40, 6) % 4 == 0, "a", "b")
     if isinstance(model, StructSVMClassifier):
         X, y = np.concatenate(X), np.tile(["a", "b", "c"], 80)
-    message = (
-        rf"^{type(model).__name__} has learned next to nothing: .*{'.*'.join(reasons)}.*{cure}"
-    )
-    with pytest.warns(UserWarning, match=message) as told:
+    begins = f"^{type(model).__name__} has learned next to nothing: "
+    with pytest.warns(UserWarning, match=".*".join([begins, *reasons, cure])) as told:
         model.set_params(random_state=0).fit(X, y)
     assert len(told) == 1 and told[0].filename == __file__
 
 
 def test_a_fit_that_learned_little_is_silent():
-    X, y = load_iris(return_X_y=True)
+    X, y = IRIS
     StructSVMClassifier(lam=3.0, random_state=0).fit(X, y)  # warnings are errors
     StructSVMClassifier(random_state=0).fit(X[:60], np.repeat(["a", "b"], [59, 1]))

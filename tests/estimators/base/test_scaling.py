@@ -48,8 +48,15 @@ MODELS = {
 SOLVERS = ["auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane", "subgradient"]
 
 
+FORMS = {
+    "array": np.asarray,
+    "lists": np.ndarray.tolist,
+    "Fortran": np.asfortranarray,
+    "columns twice": lambda rows: np.column_stack([rows, rows[:, 0]]),
+}
 ROWS = UNIT * X + OFFSET
-LINEAR = ["classes", "two classes", "pairs", "tree of labels"]
+LINEAR = {name: MODELS[name] for name in ("classes", "two classes", "pairs", "tree of labels")}
+LINEAR["likelihood"] = StructSVMClassifier(surrogate="log"), LABELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -60,7 +67,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
     rescaling=["margin", "slack"],
     n_jobs=[None, 2],
     weighted=[False, True],
-    how=["array", "lists", "Fortran", "columns twice"],
+    how=FORMS,
 )
 def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weighted, how):
     estimator, y = MODELS[name]
@@ -68,16 +75,10 @@ def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weight
     options = {"rescaling": rescaling, "n_jobs": n_jobs, "random_state": 0, "max_iter": 8}
     model = clone(estimator).set_params(solver=solver, **options)
     weight = 1.0 + 2.0 * (GROUPS % 2) if weighted and name != "ranking" else None
-    given = {} if weight is None else {"sample_weight": weight}
-    one, other = X, ROWS
-    if how == "lists":
-        other = other.tolist()
-    elif how == "Fortran":
-        other = np.asfortranarray(other)
-    elif how == "columns twice":
-        one, other = (np.column_stack([rows, rows[:, 0]]) for rows in (one, other))
+    one, other = FORMS[how](X), FORMS[how](ROWS)
     before = np.array(other)
-    plain, moved = model.fit(one, y, **given), clone(model).fit(other, y, **given)
+    plain = model.fit(one, y, sample_weight=weight)
+    moved = clone(model).fit(other, y, sample_weight=weight)
     np.testing.assert_array_equal(before, other)
     if name == "ranking":  # of which differences count
         found, expected = (p - p[0] for p in (moved.predict(other), plain.predict(one)))
@@ -90,7 +91,7 @@ def test_units_and_offsets_do_not_matter(name, solver, rescaling, n_jobs, weight
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_it_is_a_scaler_in_front(name):
-    estimator, y = MODELS[name]
+    estimator, y = LINEAR[name]
     model = clone(estimator).set_params(random_state=0, tol=1e-5, max_iter=9000).fit(ROWS, y)
     scaled = make_pipeline(StandardScaler(), clone(model).set_params(standardize=False))
     plain = scaled.fit(ROWS, y)[-1]
@@ -170,7 +171,7 @@ def test_rows_in_a_file(tmp_path):
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_prior_is_in_the_units_of_the_rows(name):
-    estimator, y = MODELS[name]
+    estimator, y = LINEAR[name]
     prior = clone(estimator).set_params(random_state=0).fit(ROWS, y)
     for given in (prior, {"coef_": prior.coef_, "intercept_": prior.intercept_}):
         near = clone(estimator).set_params(prior=given, lam=1e8, random_state=0).fit(ROWS, y)

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.fits import flowers, strings
 from helpers.laws import near
 from helpers.objectives import bracket
 from helpers.objectives import flat as flat_weights
@@ -144,10 +143,7 @@ COMPLETED = {
     "labels of trees": (TreeTagger(ignore_label=-1), "trees"),
     "labels of trees, kinds": (TreeTagger(ignore_label=-1), "kinds"),
     "states": (SequenceTagger(n_states_per_label=2, n_init=2), "chains"),
-    "states and labels, edges": (
-        SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1),
-        "edges",
-    ),
+    "states, labels, edges": (SequenceTagger(n_states_per_label={0: 2}, ignore_label=-1), "edges"),
     "states of graphs": (GraphTagger(n_states_per_label=2, inference="elimination"), "graphs"),
     "states of trees": (TreeTagger(n_states_per_label=2), "trees"),
     "components": (StructSVMClassifier(n_components=2, standardize=False), "rows"),
@@ -209,10 +205,8 @@ def cold(family, n, weighted=False):
 
 def remade(model, task, X, problem, point):
     """The primal of any problem and the dual of a fit, from its planes, and its flat weights."""
-    dual, regularizer = (
-        DualState(problem),
-        model._make_regularizer(task, model.lam_, flat_prior(model, task)),
-    )
+    dual = DualState(problem)
+    regularizer = model._make_regularizer(task, model.lam_, flat_prior(model, task))
     np.testing.assert_array_equal(point.block_weight, problem.block_weight)
     restore(dual, point.blocks)
     probe = DualProbe(problem, dual)
@@ -325,13 +319,10 @@ def test_a_refit_goes_on_with_the_last_completion(family, solver):
 
     def refit(n, weighted=False, **params):
         given = take(family, range(n), weighted)
-        task, last = (
-            model.set_params(**params).fit(**given)._make_task(**given),
-            model._warm_start.point,
-        )
-        primal, value, w = remade(
-            model, task, given["X"], task.problem.with_truth(last.truth), last.point
-        )
+        task = model.set_params(**params).fit(**given)._make_task(**given)
+        last = model._warm_start.point
+        problem = task.problem.with_truth(last.truth)
+        primal, value, w = remade(model, task, given["X"], problem, last.point)
         best, rounds = task.completion.complete(w), model.round_objectives_
         assert primal(task.problem.with_truth(best)) == pytest.approx(rounds[-1], rel=1e-9)
         assert value == pytest.approx(model.dual_objective_, rel=1e-9)
@@ -415,18 +406,6 @@ def test_another_problem_of_the_same_data(family, options):
         model.set_params(**change).fit(**data)
         bracket(model, clone(model).fit(**data))
     assert np.abs(flat_weights(model)).max() <= 0.3
-
-
-@pytest.mark.parametrize(
-    ("estimator", "data"), [(StructSVMClassifier(), flowers()), (SequenceTagger(), strings(15))]
-)
-def test_a_path_of_fits_takes_fewer_passes(estimator, data):
-    passes, model = np.zeros(2), clone(estimator).set_params(warm_start=True, tol=0.02)
-    for seed in range(2):  # how many one order of the visits takes is for chance to say
-        for lam in 0.1 * 0.6 ** np.arange(5):
-            model.set_params(lam=lam, random_state=seed).fit(*data)
-            passes += model.n_iter_, clone(model).fit(*data).n_iter_
-    assert passes[0] < 0.8 * passes[1]
 
 
 def only(i, change):

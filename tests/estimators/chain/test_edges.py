@@ -40,17 +40,6 @@ def test_what_is_learnt():
         tagger.edge_coef_  # noqa: B018
 
 
-def test_a_constant_feature_is_one_more_table():
-    """Two tables that divide the weight of one: that of half the regularisation of transitions."""
-    ones = [(x, np.full((len(x) - 1, 1), 1.0)) for x in X]
-    edged, plain = (fit(data, lam=0.05, tol=1e-6) for data in (ones, X))
-    np.testing.assert_allclose(edged.edge_coef_[0], edged.transitions_, atol=1e-9)
-    # forbidding one of them leaves the plain model
-    only = fit(ones, lam=0.05, tol=1e-6, bounds={"transitions": (0.0, 0.0)})
-    assert only.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-5)
-    np.testing.assert_allclose(only.edge_coef_[0], plain.transitions_, atol=0.02)
-
-
 def test_bad_input_and_other_weights():
     tagger = fit()
     for given, message in (

@@ -1,7 +1,7 @@
-"""Hidden states of the labels of sequences, trees and graphs.
+"""Hidden states of labels, and labels that are not known, of sequences, trees and graphs.
 
 That objectives and predictions are those of the best states is in tests/estimators/
-test_enumeration.py, that refits go on in base/test_warm_start.py.
+test_enumeration.py, of any solver in test_rounds.py, that refits go on in base/test_warm_start.py.
 """
 
 import itertools
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers.crossing import in_turn
 from helpers.fits import long_indices
 from helpers.labellings import all_weights, losses_of, objective, score_paths
 from helpers.real_data import load_conll2000
@@ -22,7 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 
-from sskit import EarlyStopping, GraphTagger, SequenceTagger, TreeTagger
+from sskit import GraphTagger, SequenceTagger, TreeTagger
 from sskit.datasets import make_chains
 from sskit.display import TransitionDisplay
 from sskit.estimators.chain.completion import HiddenChains
@@ -130,61 +129,6 @@ def test_two_styles_of_a_label_are_found(family):
     assert model.score(X[20:], y[20:]) == 1.0
 
 
-SOLVERS = {
-    "pairwise": {"steps": "pairwise", "cache": True},
-    "away": {"steps": "away", "sampling": "gap"},
-    "plain": {"solver": BCFW(steps="fw", cache=False)},
-    "uniform": {"sampling": "uniform", "cache": False},
-    "max gap": {"sampling": "max_gap"},
-    "threads": {"n_jobs": 2},
-    "bounds": {"bounds": (-0.5, 0.6)},
-    "multi-plane": {"solver": "multi_plane"},
-    "Frank-Wolfe": {"solver": "frank_wolfe"},
-    "cutting plane": {"solver": "cutting_plane"},
-    "subgradient": {"solver": "subgradient", "max_iter": 30},
-    "averaged": {"solver": BCFW(averaging=True)},
-}
-HIDDEN = {"ignore_label": "?", "random_state": 0, "tol": 0.1, "lam": 0.05}
-CASES = {
-    "sequences": SequenceTagger(**FAST),
-    "trees": TreeTagger(**FAST),
-    "graphs": GraphTagger(**FAST),
-    "graphs, elimination": GraphTagger(**FAST, inference="elimination"),
-    "graphs, messages": GraphTagger(**FAST, inference="trws"),
-    "sequences, labels": SequenceTagger(**HIDDEN),
-    "trees, labels": TreeTagger(**HIDDEN),
-}
-
-
-def told(case):
-    """Items and labels, of which some may be not known or one of two."""
-    X, y = DATA[type(CASES[case])]
-    if "labels" in case:
-        y = [[k if t % 3 == 0 else "?" if t % 3 == 1 else {k, "a"} for t, k in enumerate(labels)]
-             for labels in y]  # fmt: skip
-    return X, y
-
-
-@pytest.mark.parametrize(
-    ("case", "way"),
-    [
-        pytest.param(*pair, marks=() if pair in in_turn(CASES, SOLVERS, 4) else pytest.mark.slow)
-        for pair in itertools.product(CASES, SOLVERS)
-    ],
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_solvers(case, way):
-    """Rounds of any solver fall, and end near those of the others."""
-    X, y = told(case)
-    model = clone(CASES[case]).set_params(**SOLVERS[way]).fit(X, y)
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    if way != "subgradient":  # which has no certificate
-        assert model.certified_
-    if way not in ("subgradient", "bounds"):
-        plain = clone(CASES[case]).fit(X, y)
-        assert model.round_objectives_[-1] <= 1.15 * plain.round_objectives_[-1]
-
-
 @OF_FAMILIES
 def test_wrong_numbers_of_states(family):
     X, y = DATA[family]
@@ -196,6 +140,10 @@ def test_wrong_numbers_of_states(family):
     ):
         with pytest.raises(ValueError, match=message):
             family(n_states_per_label=given).fit(X, y)
+    box = {"coef": (np.full((5, 3), -0.1), 0.1)}
+    assert np.abs(family(bounds=box, **FAST).fit(X, y).coef_).max() <= 0.1
+    with pytest.raises(ValueError, match=r"shape \(5, 3\)"):
+        family(bounds={"coef": (np.zeros((3, 3)), None)}, **FAST).fit(X, y)
     parts = {"parts": "data in parts"}
     told = "data in parts cannot be combined with n_states_per_label"
     assert told in refusal(family(**FAST), **parts) and refusal(family(), **parts) is None
@@ -242,32 +190,6 @@ def test_a_completion_that_is_worse_than_the_truth_is_not_taken():
     rounds.truth = np.where(even, truth, rounds.completed)
     rounds.problem = task.problem.with_truth(rounds.truth)
     assert rounds.gain(w) == (True, 0.0)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_sparse_rows_starts_and_bounds(case):
-    X, y = told(case)
-    precise = clone(CASES[case]).set_params(tol=1e-4, max_iter=9999)
-    thin = [(sp.csr_array(x[0]), *x[1:]) if isinstance(x, tuple) else sp.csr_array(x) for x in X]
-    dense, sparse = (clone(precise).fit(items[:8], y[:8]) for items in (X, thin))
-    # rounding decides between completions that are nearly as good, and so how many rounds there are
-    for place, rel in ((0, 1e-3), (-1, 0.05)):
-        found, expected = (model.round_objectives_[place] for model in (sparse, dense))
-        assert found == pytest.approx(expected, rel=rel)
-    stopped = EarlyStopping(
-        clone(CASES[case]).set_params(tol=0.3), n_iter_no_change=2, random_state=0
-    ).fit(X, y)
-    assert 0.0 <= stopped.best_score_ <= 1.0
-    assert (np.diff(stopped.scores_["n_passes"]) == 1).all()
-    if "labels" in case:
-        return
-    last = [clone(CASES[case]).set_params(n_init=n).fit(X, y).round_objectives_[-1] for n in (1, 3)]
-    assert last[1] <= last[0]
-    box = {"coef": (np.full((5, 3), -0.1), 0.1)}
-    assert np.abs(clone(CASES[case]).set_params(bounds=box).fit(X, y).coef_).max() <= 0.1
-    with pytest.raises(ValueError, match=r"shape \(5, 3\)"):
-        box = {"coef": (np.zeros((3, 3)), None)}
-        clone(CASES[case]).set_params(bounds=box).fit(X, y)
 
 
 def test_rules_beams_empty_sequences_and_pictures():
@@ -323,24 +245,13 @@ def partly(kind, **given):
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-def test_rounds_and_their_history(kind):
-    model = partly(kind, tol=1e-3, max_iter=3000).fit(ITEMS[kind][1], CONCEALED)
-    assert model.n_rounds_ == model.history_["round"].max() > 1
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    assert (model.history_["gap"] >= -1e-9).all()
-    assert (np.diff(model.history_["n_passes"]) >= 0).all()
-    assert model.history_["n_passes"][-1] == model.n_iter_
-    assert (np.diff(model.history_["time"]) >= 0).all()
-
-
-@pytest.mark.parametrize("kind", ITEMS)
 def test_labels_that_are_known_give_the_fit_without(kind):
     items = ITEMS[kind][1]
     plain = ITEMS[kind][0](lam=0.05, random_state=0).fit(items, YS)
     ones = [np.ones(len(labels)) for labels in YS]
     sets = [[{int(k)} if t % 2 else int(k) for t, k in enumerate(labels)] for labels in YS]
-    for y, given in [(YS, {}), (sets, {}), (YS, {"token_weight": ones})]:
-        model = ITEMS[kind][0](lam=0.05, random_state=0, ignore_label=-1).fit(items, y, **given)
+    for y, weight in [(YS, None), (sets, None), (YS, ones)]:
+        model = clone(plain).set_params(ignore_label=-1).fit(items, y, token_weight=weight)
         assert all_weights(model).tobytes() == all_weights(plain).tobytes()
         assert not hasattr(model, "stationary_")
 
@@ -515,8 +426,8 @@ def test_the_best_start_is_kept():
     assert together.coef_.tobytes() == best.coef_.tobytes()
     assert together.round_objectives_.tolist() == best.round_objectives_.tolist()
     assert (together.n_rounds_, together.stationary_) == (best.n_rounds_, best.stationary_)
-    assert together.n_iter_ == sum(model.n_iter_ for model in alone)
-    assert together.n_oracle_calls_ == sum(model.n_oracle_calls_ for model in alone)
+    for name in ("n_iter_", "n_oracle_calls_"):
+        assert getattr(together, name) == sum(getattr(model, name) for model in alone)
     history = together.history_
     assert np.unique(history["start"]).tolist() == [1, 2, 3, 4, 5]
     rounds = [history["round"][history["start"] == s].max() for s in range(1, 6)]
@@ -540,13 +451,11 @@ def blobs(n=60):
 def test_far_points_are_states(seed):
     X, labels, blob = blobs()
     states = cluster_states(X, labels, N_STATES, np.random.RandomState(seed))
-    owner = np.repeat(np.arange(3), N_STATES)
-    assert (owner[states] == labels).all()
+    assert (np.repeat(np.arange(3), N_STATES)[states] == labels).all()
     for k in range(3):
-        pairs = {(a, b) for a, b in zip(states[labels == k], blob[labels == k], strict=True)}
-        assert len(pairs) == N_STATES[k]
-        sizes = np.bincount(states[labels == k] - states[labels == k].min())
-        assert (np.diff(sizes) <= 0).all()
+        own = states[labels == k]
+        assert len({*zip(own.tolist(), blob[labels == k].tolist(), strict=True)}) == N_STATES[k]
+        assert (np.diff(np.bincount(own - own.min())) <= 0).all()
 
 
 @pytest.mark.parametrize("form", ["float32", "float16", "csr", "wide csr", "tiny", "huge"])
@@ -567,9 +476,8 @@ def test_rows_of_any_form_have_the_same_states(form, monkeypatch):
     assert ((states >= 0) == (labels >= 0)).all()
 
 
-def test_more_states_than_rows():
-    X, labels = np.ones((4, 2)), np.array([0, 0, 1, 0])
+@pytest.mark.parametrize("scale", [1.0, 0.0])
+def test_more_states_than_rows(scale):
+    X, labels = np.full((4, 2), scale), np.array([0, 0, 1, 0])
     states = cluster_states(X, labels, np.array([3, 2]), np.random.RandomState(0))
     assert states.tolist() == [0, 0, 3, 0]
-    zeros = cluster_states(0.0 * X, labels, np.array([3, 2]), np.random.RandomState(0))
-    assert zeros.tolist() == [0, 0, 3, 0]

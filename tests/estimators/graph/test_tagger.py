@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.graphs import grid_edges
 from helpers.labellings import score_labellings
+from helpers.refusals import refused
 from sklearn.base import clone
 
 from sskit import GraphTagger
@@ -147,16 +148,12 @@ def test_options_that_do_not_fit_are_refused():
         ({"node_weights": "areas"}, "node_weights='areas' needs graphs with areas"),
         ({"solver": "gdmm"}, "scores of their own, which GraphStructure"),
         ({"loss": [1.0]}, "loss must have shape"),
-        (
-            {"loss": lambda y, k: np.ones(3)},
-            r"loss of y\[0\] must be numbers of .* got shape \(3,\)",
-        ),
+        ({"loss": lambda y, k: np.ones(3)}, r"loss of y\[0\] must be .* got shape \(3,\)"),
         ({"loss": lambda y, k: np.ones((5, 3))}, r"loss returned .* for node 0 of y\[0\]"),
     ):
         model = GraphTagger(**options)
-        with pytest.raises((ValueError, TypeError), match=message):
+        with refused(model, (ValueError, TypeError), message):
             model.fit(X, y)
-        assert not hasattr(model, "coef_")
     model = GraphTagger(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="inference"):
         model.set_params(inference="").predict(X)

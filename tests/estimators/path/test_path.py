@@ -6,13 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.fits import flowers, matchings, strings
+from helpers.fits import chains, flowers, matchings, rows, sets, strings
 from helpers.objectives import flat, primal_at
 from helpers.pairwise import every_pair
 from helpers.paper import enumerate_chains, enumerate_classes
-from helpers.structures import Matching, Numbers
+from helpers.refusals import refused
+from helpers.structures import Matching, Signs
 from sklearn.base import clone, is_classifier
-from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -29,21 +29,11 @@ from sskit import (
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
 
-
-def sets_of_labels():
-    """Rows with sets of three labels, two of which go together."""
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(30, 3))
-    scores = X + rng.normal(size=X.shape)
-    scores[:, 1] += scores[:, 0]
-    return X, (scores > 0).astype(int)
-
-
 CASES = {
     "rows": (StructSVMClassifier(random_state=0), flowers),
     "strings": (SequenceTagger(random_state=0), strings),
     "matchings": (StructuredSVM(Matching(), random_state=0), matchings),
-    "sets": (MultilabelPairwise(random_state=0), sets_of_labels),
+    "sets": (MultilabelPairwise(random_state=0), sets),
 }
 OPTIONS = {
     "default": {},
@@ -136,30 +126,27 @@ def test_attributes(case):
     estimator, data = CASES[case]
     X, y = data()
     path = RegularizationPath(clone(estimator).set_params(n_jobs=2)).fit(X, y)
-    n_models = len(path.lams_)
-    assert n_models > 2
-    assert (np.diff(path.lams_) < 0).all()
+    assert len(path.lams_) > 2 and (np.diff(path.lams_) < 0).all()
     assert 0 <= path.lam_end_ < path.lams_[-1]
     model = path.estimator_at(0.05)
-    assert path.coefs_.shape == (n_models, len(flat(model)))
+    assert path.coefs_.shape == (len(path.lams_), len(flat(model)))
     for name in ("dual_gaps_", "n_iter_", "n_oracle_calls_", "times_", "n_support_planes_"):
-        assert getattr(path, name).shape == (n_models,)
-    for name in ("n_iter_", "n_oracle_calls_", "times_"):
-        assert (np.diff(getattr(path, name)) >= 0).all()
-    for gap, lam in zip(path.dual_gaps_, path.lams_, strict=True):
-        assert gap <= 0.9 * allowed(path, lam)
+        assert getattr(path, name).shape == path.lams_.shape
+        assert (
+            name in ("dual_gaps_", "n_support_planes_") or (np.diff(getattr(path, name)) >= 0).all()
+        )
     # breakpoints belong to the new model; the first piece is linear in 1 / lam
-    for j in range(n_models):
-        np.testing.assert_array_equal(path.coef_at(path.lams_[j]), path.coefs_[j])
-        assert path.gap_at(path.lams_[j]) == pytest.approx(path.dual_gaps_[j])
+    for j, (lam, gap) in enumerate(zip(path.lams_, path.dual_gaps_, strict=True)):
+        assert gap <= 0.9 * allowed(path, lam)
+        np.testing.assert_array_equal(path.coef_at(lam), path.coefs_[j])
+        assert path.gap_at(lam) == pytest.approx(gap)
         if j:
-            just_above = path.lams_[j] * (1 + 1e-12)
+            just_above = lam * (1 + 1e-12)
             np.testing.assert_array_equal(path.coef_at(just_above), path.coefs_[j - 1])
             assert path.gap_at(just_above) == pytest.approx(allowed(path, just_above), rel=1e-6)
     np.testing.assert_allclose(path.coef_at(4 * path.lams_[0]), path.coefs_[0] / 4)
     assert path.lam_ == clone(estimator).fit(X, y).lam_
-    fitted = clone(estimator).set_params(lam=0.3)
-    assert RegularizationPath(fitted).fit(X, y).lam_ == 0.3
+    assert RegularizationPath(clone(estimator).set_params(lam=0.3)).fit(X, y).lam_ == 0.3
     assert path.score(X, y) == path.estimator_at(path.lam_).score(X, y)
     # its models are fitted ones, with weights of their own
     assert (model.lam, model.lam_, model.n_jobs) == (0.05, 0.05, 2)
@@ -173,7 +160,7 @@ def test_attributes(case):
 def test_wrong_parameters_and_data():
     X, y = flowers()
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
-    before, given = path.lams_, path.get_params(deep=False)
+    given = path.get_params(deep=False)
     for params, error, message in [
         ({"estimator": StructSVMClassifier(solver="ssg")}, ValueError,
          "a path cannot be combined with solver=.*no dual point"),
@@ -184,10 +171,10 @@ def test_wrong_parameters_and_data():
         ({"estimator": make_pipeline(StructSVMClassifier())}, TypeError,
          "got Pipeline; in a pipeline, put RegularizationPath last"),
     ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            path.set_params(**params).fit(X, y)
+        path.set_params(**params)
+        with refused(path, error, message):
+            path.fit(X, y)
         path.set_params(**given)
-        assert path.lams_ is before
     for lam in (0.0, -1.0, np.nan, np.inf, "0.1", True, None, np.float16(np.inf), 10**400):
         for method in (path.coef_at, path.gap_at, path.estimator_at):
             with pytest.raises(ValueError, match="lam must be a positive finite number"):
@@ -206,15 +193,11 @@ def test_wrong_parameters_and_data():
 
 
 def test_inexact_oracles_give_heuristic_paths():
-    class Signs(Numbers):
-        def joint_feature(self, x, y):
-            return y * x
-
-        def argmax(self, x, w, y_true=None):
-            return 1 if w @ x >= 0 else -1
+    class Inexact(Signs):
+        exact = False
 
     X = [np.array([1.0, 0.5]), np.array([-1.0, 0.2]), np.array([0.5, -0.3])]
-    path = RegularizationPath(StructuredSVM(Signs(), random_state=0), lam_min=1e-2)
+    path = RegularizationPath(StructuredSVM(Inexact(), random_state=0), lam_min=1e-2)
     assert not path.fit(X, [1, -1, 1]).certified_
     assert not path.estimator_at(0.1).certified_
 
@@ -252,21 +235,13 @@ KERNELS = {
 }
 
 
-def rows(seed, n=36):
-    """Three classes of rows."""
-    X, side = make_moons(n, noise=0.3, random_state=seed)
-    return X, np.where(X[:, 0] > 1.0, 2, side)
+def numbered():
+    """Rows of classes that are numbers."""
+    X, y = rows(36)
+    return X[:, :2], np.unique(y, return_inverse=True)[1]
 
 
-def chains(seed, n=16):
-    """Short sequences of three labels."""
-    rng = np.random.default_rng(seed)
-    y = [rng.integers(3, size=1 + i % 3) for i in range(n)]
-    centres = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    return [centres[k] + rng.normal(scale=0.7, size=(len(k), 2)) for k in y], y
-
-
-KERNEL_DATA = {"rows": (StructSVMClassifier, rows), "chains": (SequenceTagger, chains)}
+KERNEL_DATA = {"rows": (StructSVMClassifier, numbered), "chains": (SequenceTagger, chains)}
 
 
 def cut(name, y, rows):
@@ -317,10 +292,10 @@ KERNEL_OPTIONS = {
 ROUNDING = {"few rows": 2e-6}
 
 
-def check(name, kernel, option, n_lams, seed=0):
+def check(name, kernel, option, n_lams):
     """Compare a path at random lam with enumeration and tight fits."""
     (kind, make), (function, params) = KERNEL_DATA[name], KERNELS[kernel]
-    X, y = make(seed)
+    X, y = make()
     tokens = X if name == "rows" else np.concatenate(X)
     K = function(tokens, tokens)
     given = cut(name, y, K) if kernel == "precomputed" else X
@@ -374,9 +349,9 @@ FEW = [
 
 
 @pytest.mark.parametrize(
-    ("name", "kernel", "option", "n_lams", "seed"),
-    [*((*case, 4, 0) for case in FEW),
-     *(pytest.param(*case, 200, 3, marks=pytest.mark.slow) for case in OF_KERNELS)],
+    ("name", "kernel", "option", "n_lams"),
+    [*((*case, 4) for case in FEW),
+     *(pytest.param(*case, 200, marks=pytest.mark.slow) for case in OF_KERNELS)],
 )  # fmt: skip
-def test_models_in_kernel_spaces_are_within_eps_of_tight_fits(name, kernel, option, n_lams, seed):
-    check(name, kernel, option, n_lams, seed)
+def test_models_in_kernel_spaces_are_within_eps_of_tight_fits(name, kernel, option, n_lams):
+    check(name, kernel, option, n_lams)

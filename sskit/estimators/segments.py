@@ -400,8 +400,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
 
     @property
     def _asks(self):
-        """Return what the likelihood requires of segments, as `refusal` takes it."""
-        return {"of segments": "surrogate='log'"} if is_likelihood(self) else {}
+        """Return what segments require, as `refusal` takes it."""
+        of_likelihood = {"of segments": "surrogate='log'"} if is_likelihood(self) else {}
+        return {"segments": "a segmentation"} | of_likelihood
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
@@ -433,8 +434,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             If a parameter or the data are wrong; the estimator is then unchanged.
         """
         return replace_fitted(self, self._fit(X, y, sample_weight))
-
-    _asks = {"segments": "a segmentation"}
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, or a part of them, checked."""

@@ -28,8 +28,9 @@ class ExponentiatedGradient(Solver):
     r"""Dual coordinate ascent for the likelihood by exponentiated gradient steps.
 
     Only with ``surrogate="log"``. A step sums over the labellings of one training pair and changes
-    the weights at once, so that a fit takes about a tenth of the passes of :class:`LBFGS`. It takes
-    no bounds on the weights, and works in one thread.
+    the weights at once, so that at the default ``lam`` a fit takes about a tenth of the passes of
+    :class:`LBFGS`. At a far smaller one it takes many more, and may not reach its tolerance. It
+    takes no bounds on the weights, and works in one thread.
 
     Parameters
     ----------

@@ -304,7 +304,7 @@ def test_gradients_are_finite_differences(layer, structure, form, hidden):
         assert found.losses[i] == pytest.approx(value, abs=1e-12)
     for which, gradient in enumerate(found.gradients(weights)):
         assert gradient.shape == potentials[which].shape
-        for place in rng.choice(gradient.size, min(gradient.size, 12), replace=False):
+        for place in range(gradient.size):
             step, sides = np.zeros(gradient.shape), []
             step.flat[place] = eps
             for sign in (1, -1):

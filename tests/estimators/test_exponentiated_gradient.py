@@ -1,12 +1,15 @@
 """Estimators by exponentiated gradient steps: the optimum of L-BFGS, weights, warm starts."""
 
 import pickle
+import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
 from helpers.fits import segments
 from helpers.labellings import all_weights
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from sskit import (
     EarlyStopping,
@@ -16,6 +19,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
+from sskit.datasets import make_digit_strings
 from sskit.solvers import LBFGS, ExponentiatedGradient
 
 TAGS = np.array(["a", "b", "c"])
@@ -128,3 +132,32 @@ def test_what_it_does_not_take_is_named():
         clone(model).set_params(solver=ExponentiatedGradient(max_memory=0.001)).fit(X, y)
     with pytest.raises(ValueError, match="max_memory.* must be"):
         clone(model).set_params(solver=ExponentiatedGradient(max_memory=0)).fit(X, y)
+
+
+def chosen(tagger, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return type(tagger.fit(X, y).solver_)
+
+
+def test_auto_takes_dual_steps_where_they_are_faster():
+    X, y = make_digit_strings(12, random_state=0)
+    tagger = SequenceTagger(surrogate="log", random_state=0, max_iter=3)
+    assert chosen(tagger, X, y) is ExponentiatedGradient
+    lam = tagger.lam_
+    for params, labels in [
+        ({"lam": 0.4 * lam}, y),
+        ({"tol": 1e-5}, y),
+        ({"order": 2}, y),
+        ({"solver": "lbfgs"}, y),
+        ({"ignore_label": -1}, [[-1, *labels[1:]] for labels in y]),
+        ({"n_states_per_label": 2}, y),
+    ]:
+        assert chosen(clone(tagger).set_params(**params), X, labels) is LBFGS
+    assert chosen(clone(tagger).set_params(lam=0.6 * lam), X, y) is ExponentiatedGradient
+    with mock.patch.object(ExponentiatedGradient, "fits", lambda *_: False):
+        assert chosen(clone(tagger), X, y) is LBFGS
+    rows = StructSVMClassifier(surrogate="log", max_iter=3)
+    assert chosen(rows, np.concatenate(X), np.concatenate(y)) is LBFGS
+    spans = [["B-A"] * len(labels) for labels in y]
+    assert chosen(SegmentTagger(surrogate="log", max_iter=3), X, spans) is LBFGS

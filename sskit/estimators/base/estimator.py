@@ -31,7 +31,7 @@ from sskit.estimators.base.outcome import (
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
-from sskit.estimators.combinations import check_combinations, is_likelihood
+from sskit.estimators.combinations import check_combinations, is_likelihood, refusal
 from sskit.estimators.explanation.weights import weights_frame
 from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
@@ -106,6 +106,9 @@ ALIASES = {
 # oracles.
 FEW_PAIRS = 5
 FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
+# When "auto" takes dual steps for a likelihood: from which multiple of the default lam on, and from
+# which tolerance, for below these L-BFGS is faster, or single precision not enough.
+LEAST_LAM, LEAST_TOL = 0.5, 1e-4
 SMALLEST_LAM = 1e-150
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
@@ -342,7 +345,18 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         solver.set_params(**further)._validate_params()
         return solver
 
-    def _solver_for(self, problem, solver):
+    def _likelihood_solver(self, problem, solver, lam_ratio):
+        """Return the solver for a likelihood: of sequences and trees "auto" is dual steps.
+
+        Fits to rows take a fraction of a second, and do not depend on an order.
+        """
+        auto = isinstance(self.solver, str) and self.solver == "auto"
+        fast = ExponentiatedGradient()
+        wins = problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM and self.tol >= LEAST_TOL
+        can = auto and wins and refusal(self, fast) is None and fast.fits(problem)
+        return fast if can else solver
+
+    def _solver_for(self, problem, solver, lam_ratio=0.0):
         """Return the solver for a problem: of few training pairs "auto" is cutting planes.
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
@@ -350,7 +364,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
         if is_likelihood(self):
-            return solver
+            return self._likelihood_solver(problem, solver, lam_ratio)
         n, length = problem.n_blocks, problem.mean_length()
         few = any(
             n <= most_pairs
@@ -443,7 +457,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         problem, regularizer = task.problem, make_regularizer()
         metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(problem, task.options.solver)
+        lam_ratio = regularizer.lam / task.default_lam
+        solver = self._solver_for(problem, task.options.solver, lam_ratio)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
         if self.verbose:

@@ -117,8 +117,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ("subgradient"), cutting planes ("cutting_plane"), dual-decomposed training for very many
         labels ("gdmm"), its baseline with soft constraints ("soft_bcfw"), or an object of
         `sskit.solvers`, which has further options. With ``surrogate="log"`` limited-memory BFGS
-        ("lbfgs"; "auto" too), or steps on the dual ("exponentiated_gradient"), which are faster
-        where their memory fits.
+        ("lbfgs"), or steps on the dual ("exponentiated_gradient"); "auto" takes these where they
+        can be and are faster: see the page of the guide on likelihoods.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -155,7 +155,7 @@ def test_auto_takes_dual_steps_where_they_are_faster():
     ]:
         assert chosen(clone(tagger).set_params(**params), X, labels) is LBFGS
     assert chosen(clone(tagger).set_params(lam=0.6 * lam), X, y) is ExponentiatedGradient
-    with mock.patch.object(ExponentiatedGradient, "fits", lambda *_: False):
+    with mock.patch.object(ExponentiatedGradient, "_fits", lambda *_: False):
         assert chosen(clone(tagger), X, y) is LBFGS
     rows = StructSVMClassifier(surrogate="log", max_iter=3)
     assert chosen(rows, np.concatenate(X), np.concatenate(y)) is LBFGS

@@ -353,7 +353,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         auto = isinstance(self.solver, str) and self.solver == "auto"
         fast = ExponentiatedGradient()
         wins = problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM and self.tol >= LEAST_TOL
-        can = auto and wins and refusal(self, fast) is None and fast.fits(problem)
+        can = auto and wins and refusal(self, fast) is None and fast._fits(problem)
         return fast if can else solver
 
     def _solver_for(self, problem, solver, lam_ratio=0.0):

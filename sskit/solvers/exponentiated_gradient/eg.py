@@ -82,7 +82,7 @@ class ExponentiatedGradient(Solver):
     keeps_bounds = evaluates_all = False
     takes_likelihood = True
 
-    def fits(self, problem: Problem) -> bool:
+    def _fits(self, problem: Problem) -> bool:
         """Return whether a problem has a dual point, which takes no more than `max_memory`."""
         n_bytes = problem.dual_bytes()
         return n_bytes is not None and n_bytes <= self.max_memory * MEGABYTE

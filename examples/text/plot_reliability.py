@@ -36,7 +36,8 @@ print(f"all scores times {factor.calibration_['pairs']:.2f}")
 # A tagger that is trained by the likelihood, a conditional random field, needs no calibration: it
 # learns from all sequences, and its scores are logarithms of probabilities.
 
-field = CalibratedTagger(SequenceTagger(random_state=0), method="likelihood").fit(X[:1000], y[:1000])
+tagger = SequenceTagger(random_state=0)
+field = CalibratedTagger(tagger, method="likelihood").fit(X[:1000], y[:1000])
 print(f"gap {field.estimator_.dual_gap_:.2g} after {field.estimator_.n_iter_} passes")
 
 truth = np.concatenate(y[test])

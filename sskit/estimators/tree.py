@@ -79,7 +79,8 @@ class TreeTagger(FittedTrees, Tagger):
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch
         Frank-Wolfe, stochastic subgradient, cutting planes, or an object of `sskit.solvers`, which
-        has further options.
+        has further options. With ``surrogate="log"`` as of :class:`SequenceTagger`: "lbfgs" or
+        "exponentiated_gradient".
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

@@ -82,6 +82,10 @@ def scaling(columns):
     return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
+# An objective of this size may consist of rounding errors.
+ROUNDED = 1e9
+
+
 def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False):
     """Return the fitted attributes of an estimator.
 
@@ -108,11 +112,16 @@ def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False)
     Raises
     ------
     ValueError
-        If the weights or what is known of their objective are not finite.
+        If the weights or what is known of their objective are not finite, or so large that by
+        rounding the gap is none between the two objectives.
     """
     objectives = [solution.primal, solution.dual, solution.gap]
     if not solution.certified:
         objectives = objectives[:1] if np.isinf(solution.primal) else []
+    elif abs(solution.primal) > ROUNDED and not np.isclose(
+        solution.primal - solution.dual, solution.gap, rtol=0.0, atol=1e-3 * abs(solution.primal)
+    ):
+        objectives = [np.inf]
     check_overflow(solution.w, objectives)
     return {
         **task.attributes(solution.w, overwrite),

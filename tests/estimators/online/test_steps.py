@@ -29,6 +29,7 @@ from sskit import (
     TreeTagger,
 )
 from sskit.datasets import make_chains
+from sskit.solvers import MultiPlane
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -459,3 +460,12 @@ def test_kinds_and_pixels_of_steps_of_graphs():
     model = SegmentationModel(random_state=0).partial_fit([image], [np.array([[0, 1]])])
     with pytest.raises(ValueError, match="labels of nodes, but those of the steps before were of"):
         model.partial_fit([image], [[0, 1]])
+
+
+def test_a_step_to_features_of_another_size_is_refused_rather_than_certified():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(16, 4)), rng.integers(2, size=(16, 4))
+    model = MultilabelPairwise(edges="tree", solver=MultiPlane(batch_size=3), random_state=0)
+    model.fit(X, Y)
+    with refused(model, ValueError, "scale the features of X"):
+        model.partial_fit(1.8e19 * (rng.random((16, 4)) < 0.1), Y)

@@ -598,14 +598,14 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
             ends = label_edges(self.edges, n_labels, summary.fractions)
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
-    def _solver_for(self, problem, solver, lam_ratio=0.0):
+    def _solver_for(self, problem, solver):
         """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
 
         The oracle of the relaxation reads all pairs of a row, of which few matter: "gdmm" takes
         half to a sixth of the time for the same objective, the less the more labels there are.
         What it cannot do is left to block-coordinate steps.
         """
-        chosen = super()._solver_for(problem, solver, lam_ratio)
+        chosen = super()._solver_for(problem, solver)
         plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
         auto = plain and chosen is solver and self._asks_for_no_solver()
         if auto and problem.structure.digest()["the planes"] == "relaxed":

@@ -288,7 +288,7 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
         return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
 
-    def _solver_for(self, problem, solver, lam_ratio=0.0):
+    def _solver_for(self, problem, solver):
         """Return the solver for a problem: of few sets "auto" is cutting planes.
 
         With one block there are no steps block by block, however many weights it has.

@@ -356,7 +356,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         can = auto and wins and refusal(self, fast) is None and fast._fits(problem)
         return fast if can else solver
 
-    def _solver_for(self, problem, solver, lam_ratio=0.0):
+    def _solver_for(self, problem, solver):
         """Return the solver for a problem: of few training pairs "auto" is cutting planes.
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
@@ -364,7 +364,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
         if is_likelihood(self):
-            return self._likelihood_solver(problem, solver, lam_ratio)
+            return solver
         n, length = problem.n_blocks, problem.mean_length()
         few = any(
             n <= most_pairs
@@ -457,8 +457,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """
         problem, regularizer = task.problem, make_regularizer()
         metadata = {"sample_weight": sample_weight}
-        lam_ratio = regularizer.lam / task.default_lam
-        solver = self._solver_for(problem, task.options.solver, lam_ratio)
+        solver = self._solver_for(problem, task.options.solver)
+        if task.options.likelihood:
+            lam_ratio = regularizer.lam / task.default_lam
+            solver = self._likelihood_solver(problem, solver, lam_ratio)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
         if self.verbose:

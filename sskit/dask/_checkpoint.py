@@ -73,13 +73,13 @@ class Checkpoint:
         starts : dict of int to WarmStart
             The present state of parts, by their numbers.
         """
-        content = pickle.dumps(__version__) + pickle.dumps(starts)
         self.files.makedirs(os.path.dirname(self.path), exist_ok=True)
         if not isinstance(self.files, LocalFileSystem):
             # stores of objects replace one by another as a whole
-            self.files.pipe_file(self.path, content)
+            self.files.pipe_file(self.path, pickle.dumps(__version__) + pickle.dumps(starts))
             return
         unfinished = f"{self.path}.unfinished"
         with open(unfinished, "wb") as file:
-            file.write(content)
+            pickle.dump(__version__, file)
+            pickle.dump(starts, file)
         os.replace(unfinished, self.path)

@@ -284,8 +284,8 @@ cdef class LogDual:
     def begin_at(self, Regularizer regularizer):
         """Let all blocks have the probabilities under w, and w follow."""
         cdef Py_ssize_t i
+        self.map.common_scores(&regularizer.w[0], &self.theta[0])
         for i in range(self.problem.n_blocks):
-            self.map.common_scores(&regularizer.w[0], &self.theta[0])
             self.map.own_scores(i, &regularizer.w[0], &self.theta[0])
             to_single(&self.theta[0], self.first[i + 1] - self.first[i], &self.u[self.first[i]])
             self.visited[i] = True

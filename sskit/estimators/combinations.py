@@ -20,6 +20,7 @@ ASKED = {
     "prior": "a prior",
     "fitted prior": "a fitted estimator as prior",
     "bounds": "bounds",
+    "bounded log": "bounds and surrogate='log'",
     "standardize": "standardize=True",
     "balanced": "class_weight='balanced'",
     "balanced loss": "loss='balanced'",
@@ -57,7 +58,11 @@ REFUSALS = (
     ("log", "slack", "a likelihood has no losses; use rescaling='margin'"),
     ("log", ("loss", "class weights"), "a likelihood has no losses; leave it at its default"),
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
-    ("log", "bounds", "not yet: its solver keeps no weights within bounds"),
+    (
+        "bounded log",
+        ("order", "unknown", "states", "segments", "path"),
+        "not yet: within bounds a likelihood takes dual steps, which do not take it",
+    ),
     ("log", HIDDEN[1:], "not yet: there are no sums over what is hidden"),
     (
         "order",
@@ -82,7 +87,7 @@ REFUSALS = (
         "node by node",
         "scores and losses must be sums over nodes and edges with weights of their own; use 'bcfw'",
     ),
-    ("bounds", "no bounds", "it does not keep weights within bounds; use 'bcfw'"),
+    ("bounds", "no bounds", "it does not keep weights within bounds; use 'auto'"),
     ("prior", "no prior", "its steps shrink weights towards zero; use 'bcfw'"),
     ("slack", "projection", "it is for margin rescaling; use 'pairwise'"),
     (
@@ -153,6 +158,7 @@ def asked_by(estimator, solver):
         "prior": estimator.prior is not None,
         "fitted prior": hasattr(estimator.prior, "fit"),
         "bounds": estimator.bounds is not None,
+        "bounded log": estimator.bounds is not None and likelihood,
         "standardize": str(value("standardize", None)) == "True",
         "balanced": balances,
         "balanced loss": named_loss and loss == "balanced",

@@ -184,7 +184,7 @@ LOSSES = [
     ("given", "message"),
     [
         (LOSSES, "a likelihood has no losses"),
-        ([{"bounds": (0, None)}], "no weights within bounds"),
+        ([{"bounds": (0, None)}], "bounds and surrogate='log' cannot be combined with a segment"),
         ([{"solver": "bcfw"}], "use 'auto' or 'lbfgs'"),
     ],
 )

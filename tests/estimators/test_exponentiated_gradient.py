@@ -114,6 +114,36 @@ def test_what_is_around_takes_it():
     assert steps.partial_fit(X[6:], y[6:]).certified_
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_bounds_are_kept_and_loose_ones_change_nothing(name):
+    model, X, y = make(name, solver="auto", prior=None, tol=1e-5)
+    free = clone(model).set_params(solver="exponentiated_gradient").fit(X, y)
+    side = np.quantile(np.abs(all_weights(free)), 0.6)
+    bounded = clone(model).set_params(bounds=(-side, 0.5 * side)).fit(X, y)
+    assert type(bounded.solver_) is ExponentiatedGradient and bounded.certified_
+    inside = all_weights(bounded)
+    assert inside.min() == pytest.approx(-side) and inside.max() == pytest.approx(0.5 * side)
+    assert bounded.dual_objective_ > free.primal_objective_
+    loose = clone(model).set_params(bounds=(-1e9, 1e9)).fit(X, y)
+    assert loose.primal_objective_ == pytest.approx(free.primal_objective_, rel=2e-5)
+    steps = bounded.partial_fit(X, y)
+    assert np.abs(all_weights(steps)).max() <= side * (1 + 1e-12)
+
+
+def test_what_bounds_of_a_likelihood_exclude_is_named():
+    model, X, y = make(solver="auto", bounds=(-1, 1))
+    for params, labels, message in [
+        ({"order": 2}, y, "bounds and surrogate='log' cannot be combined with order=2: not yet"),
+        ({"n_states_per_label": 2}, y, "with n_states_per_label=2: not yet"),
+        ({"ignore_label": "?"}, [["?", *y[0][1:]], *y[1:]], "with y.* no known label"),
+        ({"solver": "lbfgs"}, y, "does not keep weights within bounds; use 'auto'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            clone(model).set_params(**params).fit(X, labels)
+    with pytest.raises(ValueError, match="cannot be combined with a path: not yet"):
+        RegularizationPath(clone(model).set_params(lam=None), lam_min=0.1).fit(X, y)
+
+
 def test_what_it_does_not_take_is_named():
     model, X, y = make()
     with pytest.raises(ValueError, match=r"order=2 .*triples of labels .*'lbfgs'"):

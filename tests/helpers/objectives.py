@@ -48,11 +48,12 @@ def log_primal(toy, w, lam, prior=0.0):
     return 0.5 * lam * float(u @ u) + float(toy.pairs.c @ losses), lam * u + slope
 
 
-def log_optimum(toy, lam, prior=0.0):
+def log_optimum(toy, lam, prior=0.0, bounds=None):
     """The least P(w) of a likelihood, by enumeration and SciPy."""
     found = minimize(
         lambda w: log_primal(toy, w, lam, prior), np.zeros(toy.pairs.d), jac=True,
         method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-11, "maxiter": 5000},
+        bounds=bounds,
     )  # fmt: skip
     return found.fun
 

@@ -333,7 +333,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
         elif self.solver == "auto" and is_likelihood(self):
-            solver, takes = LBFGS(), ()
+            solver, takes = LBFGS() if self.bounds is None else ExponentiatedGradient(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = solver.get_params()

@@ -30,7 +30,7 @@ class ExponentiatedGradient(Solver):
     Only with ``surrogate="log"``. A step sums over the labellings of one training pair and changes
     the weights at once, so that at the default ``lam`` a fit takes about a tenth of the passes of
     :class:`LBFGS`. At a far smaller one it takes many more, and may not reach its tolerance. It
-    takes no bounds on the weights, and works in one thread.
+    keeps weights within bounds, which :class:`LBFGS` does not, and works in one thread.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ class ExponentiatedGradient(Solver):
 
     .. math:: u_i \leftarrow u_i + \gamma_i \, (B_i^T w - u_i),
 
-    and w follows by the change of the expected statistics. The step size of a pair is the one that
+    and w follows by the change of the expected statistics; within bounds it is the nearest point of
+    the box, which leaves the lower bound of a step's gain what it is. The step size of a pair is the one that
     would have maximised the dual objective at its last visit, by the curvature along the step; a
     step that lowers the objective is made again with a smaller one. In the first pass a pair goes
     from the truth to the probabilities under w with a bonus for its own labels. From then on pairs
@@ -79,7 +80,7 @@ class ExponentiatedGradient(Solver):
 
     gap_every: int = parameter(COUNT, default=3)
     max_memory: float = parameter(POSITIVE_OR_INFINITE, default=2000.0)
-    keeps_bounds = evaluates_all = False
+    evaluates_all = False
     takes_likelihood = True
 
     def _fits(self, problem: Problem) -> bool:

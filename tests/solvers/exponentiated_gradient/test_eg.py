@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 import pytest
+from helpers.laws import binding_box
 from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
@@ -26,12 +27,12 @@ def make(name="chain", seed=3, n=8, **options):
     return toy, likelihood_of(toy.problem)
 
 
-def start(problem, lam=LAM, prior=None, seed=0, **options):
+def start(problem, lam=LAM, prior=None, seed=0, box=None, **options):
     """A fit before its first pass."""
-    regularizer = Regularizer(lam, problem.n_weights)
+    regularizer = Regularizer(lam, problem.n_weights) if box is None else BoxRegularizer(lam, *box)
     if prior is not None:
         regularizer.set_prior(prior)
-    solver = ExponentiatedGradient(**options).resolved(problem)
+    solver = ExponentiatedGradient(**options).resolved(problem, box is not None)
     return begin(solver, problem, regularizer, random_state=seed)
 
 
@@ -118,16 +119,25 @@ def test_no_step_lowers_the_dual_and_most_come_near_the_best(name):
     assert gained.sum() >= 0.5 * best.sum() > 0.0
 
 
-@every_pair(name=TOYS, weighted=[False, True], with_prior=[False, True], form=["dense", "csr"])
-def test_the_optimum_is_bracketed(name, weighted, with_prior, form):
+@every_pair(
+    name=TOYS, weighted=[False, True], with_prior=[False, True], form=["dense", "csr"],
+    bounded=[False, True],
+)  # fmt: skip
+def test_the_optimum_is_bracketed(name, weighted, with_prior, form, bounded):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=8) if weighted else None
     toy, problem = make(name, form=form, weights=weights)
     rng = np.random.default_rng(5)
     prior = rng.normal(size=toy.pairs.d) if with_prior else np.zeros(1)
-    fit = start(problem, prior=toy.unflat(prior) if with_prior else None)
+    box = binding_box(toy.pairs.d) if bounded else None
+    within = None if box is None else [toy.unflat(side) for side in box]
+    fit = start(problem, prior=toy.unflat(prior) if with_prior else None, box=within)
     solution = fit.solution(fit.reach(1e-6, max_iter=3000))
     assert solution.status is Status.CONVERGED and solution.certified
-    optimum, history = log_optimum(toy, LAM, prior), solution.history
+    pairs = None if box is None else list(zip(*box, strict=True))
+    optimum, history = log_optimum(toy, LAM, prior, pairs), solution.history
+    if bounded:
+        w = toy.flat(solution.w)
+        assert (box[0] <= w).all() and (w <= box[1]).all() and np.isin(w, box).sum() > 2
     value, _ = log_primal(toy, toy.flat(solution.w), LAM, prior)
     assert solution.primal == pytest.approx(value, abs=1e-12)
     assert solution.gap == pytest.approx(value - solution.dual, abs=1e-10)
@@ -204,10 +214,7 @@ def test_ends_that_are_asked_for(own_handler):
 
 def test_what_it_does_not_take_is_named():
     toy, problem = make()
-    box = BoxRegularizer(LAM, -np.ones(problem.n_weights), np.ones(problem.n_weights))
     solver = ExponentiatedGradient()
-    with pytest.raises(ValueError, match="cannot solve problems with bounds"):
-        solver.solve(problem, box)
     regularizer = Regularizer(LAM, problem.n_weights)
     with pytest.raises(ValueError, match=r"a likelihood of labels .* use LBFGS\(\)"):
         solver.solve(toy.problem, regularizer)

@@ -163,9 +163,11 @@ class Fit:
             Why it stopped. The certificate is that of the last exact pass, at the present w.
         """
         tolerance = self.run.tolerance = Tolerance(tol, self.unit)
-        self.best = self.certificate
-        if self.certificate is not None and tolerance.holds(self.certificate):
-            return Status.CONVERGED
+        self.best = None
+        if self.certificate is not None:
+            if tolerance.holds(self.certificate):
+                return Status.CONVERGED
+            self.best = kept(self.certificate)
         first, status = self.n_iter, None
         converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
@@ -193,8 +195,12 @@ class Fit:
                 rule.learn(self.estimate, self.certificate)
                 self.best = lower_of(self.best, self.certificate)
                 if converged(self.certificate):
-                    status = Status.CONVERGED
-                elif status is None:
+                    status, self.best = Status.CONVERGED, None
+                    continue
+                if self.best.w is self.certificate.w:
+                    # those that were the best before are gone by now
+                    self.best = kept(self.best)
+                if status is None:
                     status = asked(self.stop)
         return status
 
@@ -252,6 +258,8 @@ class Fit:
             known = lower_of(self.best, known)
         if known.w is None:
             known = replace(known, w=self.run.last_weights())
+        elif self.best is None or known.w is not self.best.w:
+            known = replace(known, w=np.array(known.w))
         proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
         history = {
@@ -350,6 +358,11 @@ def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **optio
     """
     fit = begin(solver, problem, regularizer, stop=stop, **options)
     return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
+
+
+def kept(certificate):
+    """Return a certificate with weights of its own, which the next pass does not change."""
+    return certificate if certificate.w is None else replace(certificate, w=np.array(certificate.w))
 
 
 def lower_of(best, last):

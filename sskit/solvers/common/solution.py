@@ -36,7 +36,8 @@ class Certificate:
     Attributes
     ----------
     w : ndarray of shape (n_weights,) or None
-        The weights; None if the run is to be asked for them at the end.
+        The weights, maybe those of the run, which its next pass changes; None if the run is to be
+        asked for them at the end.
     known_primal : float
         The objective by the best known hinges, which passes can lower.
     dual : float
@@ -96,7 +97,7 @@ def certificate_of(problem, regularizer, w, dual, answers):
     weight = np.asarray(problem.block_weight)
     primal = regularizer.primal(w, float(np.dot(weight, answers.hinges())))
     missed = float(np.dot(weight, answers.excesses()))
-    return Certificate(np.array(w), primal, dual, primal - dual, inexactness=missed)
+    return Certificate(w, primal, dual, primal - dual, inexactness=missed)
 
 
 def certify_weights(problem, regularizer, w, dual, evaluator, known=None):

@@ -181,11 +181,10 @@ class ExponentiatedGradientRun(Run):
 
     def certify(self, evaluator):
         """Return the certificate of the present weights."""
-        w = np.array(self.regularizer.w)
-        loss = self.pool.evaluate(w)
+        loss = self.pool.evaluate(self.regularizer.w)
         gaps = self.block_gaps()
         self.sampler.set_gaps(gaps)
-        w = w[: self.problem.n_weights]
+        w = np.asarray(self.regularizer.w)[: self.problem.n_weights]
         primal = self.regularizer.primal(w, loss)
         return Certificate(w, primal, self.lower_bound(), float(gaps.sum()))
 

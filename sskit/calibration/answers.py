@@ -5,18 +5,18 @@ import numpy as np
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.base.predictions import states_of_labels
-from sskit.estimators.chain.decoding import score_tables
-from sskit.estimators.reading.columns import as_fitted
+from sskit.estimators.chain.decoding import answer_of_one, score_tables
+from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, object_array
-from sskit.inputs.trees import check_trees
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import Target
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 from sskit.models.calibration.segments import SegmentScores, SegmentTarget
+from sskit.models.chain.structure import label_marginals
 
 
 class Answers:
@@ -256,16 +256,15 @@ def scores_of(estimator, X, classes):
         return SegmentScores(
             bound[0], stacked, make_offsets(lengths), *bound[1:], owner, len(classes)
         )
-    X = as_fitted(tagger, X, trees=isinstance(tagger, TreeTagger))
-    decoder, offsets = tagger._decoder(X)
+    data, edges = tagger._fitted_data(X)
+    decoder, offsets = tagger._decoder_of(data, edges, None)
     offsets = np.asarray(offsets, dtype=np.int64)
     place = np.searchsorted(classes, tagger.classes_)
     states = states_of_labels(tagger)
     owner = place if states is None else np.repeat(place, states)
     labels = {"owner": owner, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):
-        # the decoder has checked them
-        trees = check_trees(X, n_features=tagger.n_features_in_)
+        trees = data
         codes, tables = trees.codes(tagger.edge_kinds_), np.array(tagger.transitions_)
         if codes is None:
             codes, tables = np.zeros(len(trees.ends), dtype=np.int32), tables[None]
@@ -275,12 +274,48 @@ def scores_of(estimator, X, classes):
         forest = ends, edges, np.ascontiguousarray(codes, dtype=np.int32)
         zeros = np.zeros((2, len(owner)))
         return Scores(nodes, offsets, tables, *zeros, forest=forest, **labels)
-    nodes, transitions, start, end, edges = score_tables(tagger, X)
+    nodes, transitions, start, end = score_tables(tagger, data, edges)
     if edges is not None:
         edges = edges, np.asarray(tagger.edge_coef_, dtype=np.float64)
     triples = getattr(tagger, "triples_", None)
     further = {"edge_scores": edges, "triples": triples, **labels}
     return Scores(nodes, offsets, transitions[None], start, end, **further)
+
+
+def proba_of_one(tagger, X, classes, calibration):
+    """Return the probabilities of the labels of a single sequence if all is as it mostly is.
+
+    Parameters
+    ----------
+    tagger : estimator
+        Fitted.
+    X : object
+        What it takes.
+    classes : ndarray of shape (K,)
+        All labels, sorted.
+    calibration : Calibration
+        What becomes of the scores.
+
+    Returns
+    -------
+    p : ndarray of shape (1,), object, or None
+        Of an ndarray of shape (n_tokens, K). None unless all scores have one factor, and there is
+        one sequence such as `answer_of_one` takes.
+    """
+    c = calibration
+    if (
+        type(tagger) is not SequenceTagger
+        or not hasattr(X, "__len__")
+        or len(X) != 1
+        or c.coef.ndim
+        or c.coef != c.pairs
+        or any(added.any() for added in (c.bias, c.transitions, c.start, c.end))
+        or not np.array_equal(tagger.classes_, classes)
+    ):
+        return None
+    data, edges = tagger._fitted_data(X)
+    found = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
+    return None if found is None else object_array([found])
 
 
 def possible_labels(y, scores, classes, ignored, name="y"):

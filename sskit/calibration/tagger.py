@@ -19,7 +19,7 @@ from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
-from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger
+from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger, proba_of_one
 from sskit.estimators.base.estimator import check_constraints, replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.meta import MetaEstimator
@@ -248,12 +248,17 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
 
     def _infer(self, X, known=None, marginals=False):
         """Return the `TokenAnswers` or `SegmentAnswers` of data, with their probabilities."""
+        calibration = self._fitted_calibration()
+        answers = answers_of(self.estimator_, X, self.classes_)
+        answers.infer(calibration, known, self.n_jobs, marginals)
+        return answers
+
+    def _fitted_calibration(self):
+        """Return what becomes of the scores, if all that was fitted is as it was."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
-        answers = answers_of(self.estimator_, X, self.classes_)
-        answers.infer(Calibration(**self.calibration_), known, self.n_jobs, marginals)
-        return answers
+        return Calibration(**self.calibration_)
 
     def _best(self, answers):
         """Return the labellings of the least risk."""
@@ -281,6 +286,11 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         ValueError
             If X or known is wrong, or no labelling of a sequence agrees with the known labels.
         """
+        if known is None:
+            calibration = self._fitted_calibration()
+            p = proba_of_one(self.estimator_, X, self.classes_, calibration)
+            if p is not None:
+                return p
         answers = self._infer(X, known, marginals=True)
         return split(answers.by_label(), answers.offsets)
 

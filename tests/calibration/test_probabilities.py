@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+from contextlib import nullcontext
 from functools import cache, partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from sskit import CalibratedTagger, SequenceTagger, TreeTagger
+from sskit.calibration import tagger as calibrated_tagger
 from sskit.calibration.answers import possible_labels, scores_of
 from sskit.metrics import spans
 from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
@@ -153,6 +156,8 @@ class TestAgainstEnumeration:
             np.testing.assert_allclose(np.exp(logs), wanted, rtol=1e-8, atol=1e-15)
             every = model.confidence([item] * len(p), list(TAGS[labels]))
             np.testing.assert_allclose(every, p, rtol=1e-8, atol=1e-15)
+            (alone,) = model.predict_proba([item])
+            np.testing.assert_allclose(alone, found, rtol=1e-12, atol=1e-15)
         threads = with_params(model, n_jobs=2).predict_proba(X)
         for some, others in zip(threads, marginals, strict=True):
             np.testing.assert_array_equal(some, others)
@@ -249,6 +254,28 @@ def test_the_likelihood_and_its_gradient(case):
             up = target.evaluate(parted(theta + step, 4, n_kinds))[0]
             down = target.evaluate(parted(theta - step, 4, n_kinds))[0]
             assert abs((up - down) / 2e-5 - gradient[k]) < 1e-6 * max(1.0, abs(value))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_request_of_one_sequence_has_the_same_probabilities(method):
+    """Those of one factor are found without the objects of a request."""
+    X, y = tagged(40)
+    X = [[{"a": float(row[0]), "sign": row[1] > 0} for row in x] for x in X]
+    model = CalibratedTagger(SequenceTagger(random_state=0, tol=0.1), method=method, cv=2).fit(X, y)
+    fast = method != "matrix"
+    unused = mock.patch.object(calibrated_tagger, "answers_of", side_effect=AssertionError)
+    for x, p in zip(X, model.predict_proba(X), strict=True):
+        with unused if fast else nullcontext():
+            (alone,) = model.predict_proba([x])
+        np.testing.assert_allclose(alone, p, rtol=1e-12, atol=1e-15)
+        assert alone.shape == (len(x), 3)
+    assert model.predict_proba([[]])[0].shape == (0, 3)
+    with pytest.raises(ValueError, match="too large"):
+        model.predict_proba([[{"a": 1e300}]])
+    damaged = pickle.loads(pickle.dumps(model))
+    damaged.estimator_.coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match="coef_"):
+        damaged.predict_proba([[{"a": 1.0}]])
 
 
 def test_the_most_probable_labelling_of_hidden_states_is_refused():

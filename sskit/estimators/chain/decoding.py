@@ -16,7 +16,6 @@ from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
-from sskit.models.chain.structure import best_labels
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.request import row_scores
 
@@ -137,25 +136,29 @@ def fitted_pairs(estimator, X):
     return stacked, edges
 
 
-def labels_of_one(tagger, stacked, edges):
-    """Return the best labels of a single sequence if all is as it mostly is, or None.
+def answer_of_one(function, tagger, stacked, edges, *further):
+    """Return what a function finds for a single sequence if all is as it mostly is, or None.
 
     Then there is one sequence of sparse rows, and the weights are those of a fit without hidden
     states, kernel, features of edges, rules of transitions, a beam or three labels in a row.
 
     Parameters
     ----------
+    function : callable
+        `best_labels`, or another function that takes the same.
     tagger : SequenceTagger
         Fitted; what is wrong with its attributes is for `fitted_request` to find.
     stacked : RaggedArray
         Features of the tokens, checked.
     edges : matrix of shape (n_edges, q) or None
         Features of the edges, checked.
+    *further : object
+        What the function takes besides.
 
     Returns
     -------
-    labels : ndarray of shape (n_tokens,), int32, or None
-        By number.
+    answer : ndarray or None
+        What the function returns.
     """
     fitted, rows = vars(tagger), stacked.values
     if (
@@ -173,7 +176,7 @@ def labels_of_one(tagger, stacked, edges):
     try:
         fits = rows.shape[1] == tagger.coef_.shape[1] and tagger.classes_.shape == others[2].shape
         if fits and all(all_within(weights, LARGEST) for weights in others):
-            return best_labels(*matrix, tagger.coef_, *others)
+            return function(*matrix, tagger.coef_, *others, *further)
     except (AttributeError, TypeError, ValueError):  # of another type than after a fit
         pass
     return None
@@ -199,15 +202,17 @@ def terms_of(tagger, sample):
     return terms
 
 
-def score_tables(tagger, X):
+def score_tables(tagger, stacked, edges):
     """Return the scores of a fitted tagger by themselves, for sequences that have been checked.
 
     Parameters
     ----------
     tagger : SequenceTagger
         The estimator.
-    X : object
-        As `predict` takes it.
+    stacked : RaggedArray
+        Features of the tokens.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges.
 
     Returns
     -------
@@ -217,10 +222,7 @@ def score_tables(tagger, X):
         Those of the transitions, -inf where forbidden.
     start, end : ndarray of shape (n_states,)
         Those of the first and of the last state, likewise.
-    edges : matrix of shape (n_edges, q) or None
-        Features of the edges.
     """
-    stacked, edges = tagger._fitted_data(X)
     n_states = len(tagger.start_)
     nodes = np.empty((0, n_states))
     if stacked.values.shape[0]:
@@ -230,7 +232,7 @@ def score_tables(tagger, X):
     rules = fitted_rules(tagger, fitted_states(tagger))
     if rules[0] is not None:
         others = map(np.where, rules, others, (-np.inf,) * 3)
-    return nodes, *map(np.array, others), edges
+    return nodes, *map(np.array, others)
 
 
 def fitted_rules(tagger, states=None):

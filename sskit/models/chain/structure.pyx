@@ -380,6 +380,52 @@ cdef class ChainFactors(Factors):
             )
 
 
+cdef bint score_one(
+    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
+    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
+    const double[::1] end, vector[double]* nodes, vector[double]* table
+) except -1:
+    # the potentials of one sequence, or false where shapes do not fit or scores might overflow
+    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0], n = indices.shape[0], j, k
+    cdef Py_ssize_t stride = padded(K), p = coef.shape[1]
+    cdef vector[double] weights
+    cdef vector[int32_t] columns
+    cdef Rows rows
+    cdef double* last
+    if not (
+        n_nodes > 0 and K > 0 and data.shape[0] == n and indptr[n_nodes] == n and indptr[0] == 0
+        and coef.shape[0] == K and end.shape[0] == K
+        and transitions.shape[0] == K and transitions.shape[1] == K
+    ):
+        return False
+    with nogil:
+        for j in range(n):
+            if not 0 <= indices[j] < p:
+                return False
+        weights.resize(n * K + LANES)
+        columns.resize(n)
+        for j in range(n):
+            columns[j] = <int32_t>j
+            for k in range(K):
+                weights[j * K + k] = coef[k, indices[j]]
+        if not are_modest(weights.data(), n * K) or (n and not are_modest(&data[0], n)):
+            return False
+        memset(&rows, 0, sizeof(Rows))
+        rows.values, rows.indices = (&data[0] if n else NULL), columns.data()
+        rows.indptr = &indptr[0]
+        rows.width = rows.further = n
+        nodes.resize(n_nodes * stride)
+        score_rows(&rows, 0, n_nodes, weights.data(), K, nodes.data(), stride)
+        last = nodes.data() + (n_nodes - 1) * stride
+        for k in range(K):
+            nodes.data()[k] += start[k]
+        for k in range(K):
+            last[k] += end[k]
+        table.resize(K * stride + LANES)
+        copy_rows(&transitions[0, 0], K, K, stride, table.data())
+    return True
+
+
 def best_labels(
     const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
     const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
@@ -407,48 +453,58 @@ def best_labels(
         None where shapes do not fit, or features or their weights are so large, or no numbers,
         that scores might overflow: what is wrong is to be found otherwise.
     """
-    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0], n = indices.shape[0], j, k
-    cdef Py_ssize_t stride = padded(K), p = coef.shape[1]
-    cdef vector[double] weights, nodes, table
-    cdef vector[int32_t] columns
+    cdef vector[double] nodes, table
     cdef ChainOracle oracle
-    cdef Rows rows
-    cdef double* last
-    if not (
-        n_nodes > 0 and K > 0 and data.shape[0] == n and indptr[n_nodes] == n and indptr[0] == 0
-        and coef.shape[0] == K and end.shape[0] == K
-        and transitions.shape[0] == K and transitions.shape[1] == K
-    ):
+    if not score_one(data, indices, indptr, coef, transitions, start, end, &nodes, &table):
         return None
+    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0]
     labels = np.empty(n_nodes, dtype=np.int32)
     cdef int32_t[::1] out = labels
-    cdef bint usual = True
     with nogil:
-        for j in range(n):
-            usual &= 0 <= indices[j] < p
-        if usual:
-            weights.resize(n * K + LANES)
-            columns.resize(n)
-            for j in range(n):
-                columns[j] = <int32_t>j
-                for k in range(K):
-                    weights[j * K + k] = coef[k, indices[j]]
-            usual = are_modest(weights.data(), n * K) and (n == 0 or are_modest(&data[0], n))
-        if usual:
-            memset(&rows, 0, sizeof(Rows))
-            rows.values, rows.indices = (&data[0] if n else NULL), columns.data()
-            rows.indptr = &indptr[0]
-            rows.width = rows.further = n
-            nodes.resize(n_nodes * stride)
-            score_rows(&rows, 0, n_nodes, weights.data(), K, nodes.data(), stride)
-            last = nodes.data() + (n_nodes - 1) * stride
-            for k in range(K):
-                nodes[k] += start[k]
-            for k in range(K):
-                last[k] += end[k]
-            table.resize(K * stride + LANES)
-            copy_rows(&transitions[0, 0], K, K, stride, table.data())
-            oracle.best(
-                Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL), NULL, NULL, 0.0, &out[0]
-            )
-    return labels if usual else None
+        oracle.best(
+            Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL), NULL, NULL, 0.0, &out[0]
+        )
+    return labels
+
+
+def label_marginals(
+    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
+    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
+    const double[::1] end, double factor=1.0
+):
+    """Return the probabilities of the labels of one sequence, in proportion to exp(score).
+
+    As `best_labels`, whose parameters it has.
+
+    Parameters
+    ----------
+    data, indices, indptr, coef, transitions, start, end : ndarray
+        As there.
+    factor : float, default=1.0
+        Of all scores, positive.
+
+    Returns
+    -------
+    marginals : ndarray of shape (n_tokens, n_states) or None
+        None as there.
+    """
+    cdef vector[double] nodes, table
+    cdef ChainOracle oracle
+    cdef Chain chain
+    cdef size_t j
+    if not score_one(data, indices, indptr, coef, transitions, start, end, &nodes, &table):
+        return None
+    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0]
+    out = np.zeros((n_nodes, padded(K)))
+    cdef double[:, ::1] marginals = out
+    with nogil:
+        if factor != 1.0:
+            for j in range(nodes.size()):
+                nodes[j] *= factor
+            for j in range(table.size()):
+                table[j] *= factor
+        chain = Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL)
+        oracle.begin(chain)
+        oracle.forward(chain)
+        oracle.backward(&marginals[0, 0], NULL, 0, NULL, 0)
+    return out[:, :K].copy()

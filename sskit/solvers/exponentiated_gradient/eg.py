@@ -52,12 +52,12 @@ class ExponentiatedGradient(Solver):
     .. math:: u_i \leftarrow u_i + \gamma_i \, (B_i^T w - u_i),
 
     and w follows by the change of the expected statistics; within bounds it is the nearest point of
-    the box, which leaves the lower bound of a step's gain what it is. The step size of a pair is the one that
-    would have maximised the dual objective at its last visit, by the curvature along the step; a
-    step that lowers the objective is made again with a smaller one. In the first pass a pair goes
-    from the truth to the probabilities under w with a bonus for its own labels. From then on pairs
-    are drawn in proportion to their gaps, which are divergences between their dual variables and
-    the probabilities under w, and every fifth one uniformly (Le Priol et al. 2018).
+    the box, which leaves the lower bound of a step's gain what it is. The step size of a pair is
+    the one that would have maximised the dual objective at its last visit, by the curvature along
+    the step; a step that lowers the objective is made again with a smaller one. In the first pass a
+    pair goes from the truth to the probabilities under w with a bonus for its own labels. From then
+    on pairs are drawn in proportion to their gaps, which are divergences between their dual
+    variables and the probabilities under w, and every fifth one uniformly (Le Priol et al. 2018).
 
     References
     ----------

@@ -118,7 +118,10 @@ def test_only_this_surrogate_has_probabilities():
     ("params", "message"),
     [
         ({"kernel": "rbf"}, "kernel='rbf'.*not yet: there are no sums over labellings of func"),
-        ({"bounds": (-1, 1), "solver": "lbfgs"}, "it does not keep weights within bounds; use 'auto'"),
+        (
+            {"bounds": (-1, 1), "solver": "lbfgs"},
+            "not keep weights within bounds; use 'auto'",
+        ),
         ({"rescaling": "slack"}, "rescaling='slack': a likelihood has no losses"),
         ({"loss": {"x": {"y": 2.0}}}, "loss={'x': {'y': 2.0}}: a likelihood has no losses"),
         ({"n_components": 2}, "n_components=2: not yet"),

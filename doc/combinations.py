@@ -16,6 +16,8 @@ WORDS = {
     "beam": "``beam_size``",
     "bounds": "``bounds``",
     "bounded log": '``bounds`` with ``surrogate="log"``',
+    "gradients": 'the solver "lbfgs"',
+    "kernel log": 'a kernel with ``surrogate="log"``',
     "class weights": "``class_weight`` of tokens",
     "components": "components of classes",
     "costs of pairs": "a table of costs, as ``loss``",

@@ -109,7 +109,7 @@ estimators/rankings: estimators/base estimators/reading inputs models models/col
   models/rankings solvers
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
   solvers/convex_concave solvers/path solvers/quasi_newton
-calibration: estimators/base estimators/chain estimators/combinations estimators/reading
+calibration: estimators/base estimators/chain estimators/combinations
   estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators estimators/chain preprocessing

@@ -5,7 +5,7 @@ import numpy as np
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.base.predictions import states_of_labels
-from sskit.estimators.chain.decoding import answer_of_one, score_tables
+from sskit.estimators.chain.decoding import marginals_of_one, score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
@@ -16,7 +16,6 @@ from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import Target
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 from sskit.models.calibration.segments import SegmentScores, SegmentTarget
-from sskit.models.chain.structure import label_marginals
 
 
 class Answers:
@@ -314,7 +313,7 @@ def proba_of_one(tagger, X, classes, calibration):
     ):
         return None
     data, edges = tagger._fitted_data(X)
-    found = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
+    found = marginals_of_one(tagger, data, edges, float(c.pairs))
     return None if found is None else object_array([found])
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 
-from sskit.solvers import GDMM, ExponentiatedGradient, SoftBCFW
+from sskit.solvers import GDMM, LBFGS, ExponentiatedGradient, SoftBCFW
 
 # What parameters can require, and its name in messages; `asked_by` tells which of it an estimator
 # does. Data and tools require more, see their checks.
@@ -21,6 +21,7 @@ ASKED = {
     "fitted prior": "a fitted estimator as prior",
     "bounds": "bounds",
     "bounded log": "bounds and surrogate='log'",
+    "kernel log": "a kernel and surrogate='log'",
     "standardize": "standardize=True",
     "balanced": "class_weight='balanced'",
     "balanced loss": "loss='balanced'",
@@ -39,7 +40,7 @@ ASKED_BY_SOLVER = {
     **dict.fromkeys(("solver of hinges", "smooth solver"), "solver={e.solver!r:.80}"),
     **dict.fromkeys(("no dual point", "no bounds", "no prior"), "solver={e.solver!r:.80}"),
     "averaging": "averaging=True",
-    **dict.fromkeys(("node by node", "dual steps"), "solver={e.solver!r:.80}"),
+    **dict.fromkeys(("node by node", "dual steps", "gradients"), "solver={e.solver!r:.80}"),
 }
 HIDDEN = "states", "components", "latent types", "latent model", "hidden"
 # What cannot be combined with what, each with its reason.
@@ -54,14 +55,14 @@ REFUSALS = (
     ("sum of hinges", "components", "a class has the score of its best one; leave it at 'auto'"),
     ("log", "solver of hinges", "it is for hinges; use 'auto' or 'lbfgs'"),
     ("hinge", "smooth solver", "it is for the likelihood, surrogate='log'; use 'bcfw'"),
-    ("log", "kernel", "not yet: there are no sums over labellings of functions"),
+    ("kernel", "gradients", "its steps are those of weights, not of functions; use 'auto'"),
     ("log", "slack", "a likelihood has no losses; use rescaling='margin'"),
     ("log", ("loss", "class weights"), "a likelihood has no losses; leave it at its default"),
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     (
-        "bounded log",
+        ("bounded log", "kernel log"),
         ("order", "unknown", "states", "segments", "path"),
-        "not yet: within bounds a likelihood takes dual steps, which do not take it",
+        "not yet: there a likelihood needs dual steps, which do not take it",
     ),
     ("log", HIDDEN[1:], "not yet: there are no sums over what is hidden"),
     (
@@ -128,6 +129,11 @@ def is_likelihood(estimator):
     return str(getattr(estimator, "surrogate", None)) == "log"
 
 
+def has_kernel(estimator):
+    """Return whether the parameters of an estimator name a kernel that is not the linear one."""
+    return str(getattr(estimator, "kernel", "linear")) != "linear"
+
+
 def several(number):
     """Return whether a number by label, or one for all, exceeds one."""
     return any(n != 1 for n in (number.values() if isinstance(number, dict) else [number]))
@@ -143,10 +149,11 @@ def asked_by(estimator, solver):
     named_loss, class_weight = isinstance(loss, str), value("class_weight", None)
     if named_loss:
         default_loss = type(estimator).__dataclass_fields__["loss"].default
+    kernel = has_kernel(estimator)
     repairs = value("on_violation", None) == "repair" and estimator.allowed_transitions is not None
     balances = isinstance(class_weight, str) and class_weight == "balanced"
     asks = {
-        "kernel": str(value("kernel", "linear")) != "linear",
+        "kernel": kernel,
         "sum of hinges": value("surrogate", None) == "weston_watkins",
         "log": likelihood,
         "hinge": not likelihood,
@@ -159,6 +166,7 @@ def asked_by(estimator, solver):
         "fitted prior": hasattr(estimator.prior, "fit"),
         "bounds": estimator.bounds is not None,
         "bounded log": estimator.bounds is not None and likelihood,
+        "kernel log": kernel and likelihood,
         "standardize": str(value("standardize", None)) == "True",
         "balanced": balances,
         "balanced loss": named_loss and loss == "balanced",
@@ -180,6 +188,7 @@ def asked_by(estimator, solver):
         "no prior": not solver.keeps_prior,
         "node by node": isinstance(solver, (GDMM, SoftBCFW)),
         "dual steps": isinstance(solver, ExponentiatedGradient),
+        "gradients": isinstance(solver, LBFGS),
     }
     return {name for name, true in asks.items() if true}
 

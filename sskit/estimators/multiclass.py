@@ -31,7 +31,7 @@ from sskit.estimators.base.kernels import (
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import default_lam, surrogate_lam
+from sskit.estimators.base.weights import IN_KERNEL_SPACE, default_lam, surrogate_lam
 from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
@@ -95,7 +95,8 @@ class StructSVMClassifier(
         by Crammer and Singer, 2 / (C n) for that of two classes by hinge, and with
         ``surrogate="log"`` likewise for :class:`sklearn.linear_model.LogisticRegression`. None
         means R^2 / (4 n), or R^2 / (20 n) for that surrogate, with R^2 the mean squared norm of a
-        row, scaled columns included, and n the sum of the sample weights; with a kernel 1 / n.
+        row, scaled columns included, and n the sum of the sample weights; with a kernel 1 / n, or
+        1 / (100 n) for that surrogate.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Margin rescaling, the objective above, or slack rescaling, which multiplies violations by
         the loss: see :class:`SlackRescaling`, whose objects have options.
@@ -125,7 +126,7 @@ class StructSVMClassifier(
         more, with a kernel, with components, or under slack rescaling. For two classes both are the
         same. "log" is the negative logarithm of the probability of the true class in place of
         hinges, multinomial logistic regression, and gives the model `predict_proba`; it takes no
-        kernels, bounds, components, costs or slack rescaling.
+        components, costs or slack rescaling.
     fit_intercept : bool, default=True
         Whether to add a constant feature 1 (to a kernel: 1), regularised like the others.
     standardize : {"auto", True, False}, default="auto"
@@ -425,9 +426,11 @@ class StructSVMClassifier(
             kernel = make_kernel(self, data)
             model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)
             problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)
-            lam = default_lam(summary)
+            lam, rule = default_lam(summary), "1 / n"
+            if options.likelihood:
+                lam, rule = IN_KERNEL_SPACE * lam, "1 / (100 n)"
             of_kernel = {"kernel": kernel, "X": data, "labels": labels}
-            further = {"certifiable": kernel.definite, "rule": "1 / n"}
+            further = {"certifiable": kernel.definite, "rule": rule}
         else:
             asked = self.n_components, classes, len(labels), "rows", "n_components"
             states, truth = resolve_states(*asked), labels

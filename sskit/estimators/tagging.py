@@ -198,7 +198,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             further["certifiable"] = model.kernel.definite
         further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
-        lam, further["rule"] = surrogate_lam(summary)
+        lam, further["rule"] = surrogate_lam(summary, bool(of_kernel))
         return TrainingTask(problem, lam, to_attributes, **further)
 
     def _fitted_data(self, X):

@@ -100,7 +100,7 @@ OF_ROWS = {
     "components": Feature({"n_components": 2}),
     "projection": Feature({"steps": "projection"}),
     "sum of hinges": Feature({"surrogate": "weston_watkins"}),
-    "log": Feature({"surrogate": "log", "solver": "lbfgs"}, names=("no bounds",)),
+    "log": Feature({"surrogate": "log", "solver": "lbfgs"}, names=("no bounds", "gradients")),
     # of rows, not of losses
     "weights of classes": Feature({"class_weight": {"a": 2.0}}),
     "balanced": Feature({"class_weight": "balanced"}),
@@ -193,7 +193,7 @@ def try_together(family, one, other):
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
-    "segments", "dual steps", "bounded log",
+    "segments", "dual steps", "bounded log", "kernel log",
 }  # fmt: skip
 
 

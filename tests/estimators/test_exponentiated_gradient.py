@@ -10,8 +10,10 @@ from helpers.fits import segments
 from helpers.labellings import all_weights
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from sskit import (
+    CalibratedTagger,
     EarlyStopping,
     RegularizationPath,
     SegmentTagger,
@@ -130,16 +132,51 @@ def test_bounds_are_kept_and_loose_ones_change_nothing(name):
     assert np.abs(all_weights(steps)).max() <= side * (1 + 1e-12)
 
 
-def test_what_bounds_of_a_likelihood_exclude_is_named():
-    model, X, y = make(solver="auto", bounds=(-1, 1))
-    for params, labels, message in [
-        ({"order": 2}, y, "bounds and surrogate='log' cannot be combined with order=2: not yet"),
-        ({"n_states_per_label": 2}, y, "with n_states_per_label=2: not yet"),
-        ({"ignore_label": "?"}, [["?", *y[0][1:]], *y[1:]], "with y.* no known label"),
-        ({"solver": "lbfgs"}, y, "does not keep weights within bounds; use 'auto'"),
-    ]:
+@pytest.mark.parametrize("name", ["sequences", "rows"])
+def test_a_kernel_is_the_inner_product_of_features(name):
+    model, X, y = make(name, solver="auto", kernel="rbf", gamma=0.3, tol=1e-5, warm_start=True)
+    rows = np.concatenate(X) if name == "sequences" else X
+    features = np.linalg.cholesky(rbf_kernel(rows, gamma=0.3) + 1e-12 * np.eye(len(rows)))
+    params = {"kernel": "linear", "solver": "lbfgs", "tol": 1e-9}
+    if name == "sequences":
+        features = np.split(features, np.cumsum([len(x) for x in X])[:-1])
+    else:
+        params["standardize"] = False
+    weight = np.arange(len(X)) % 3
+    linear = clone(model).set_params(**params).fit(features, y, sample_weight=weight)
+    model.fit(X, y, sample_weight=weight)
+    assert type(model.solver_) is ExponentiatedGradient and model.certified_
+    assert model.primal_objective_ == pytest.approx(linear.primal_objective_, rel=2e-5)
+    assert model.dual_objective_ <= linear.primal_objective_
+    shown, wanted = (
+        CalibratedTagger(m, method="likelihood", cv="prefit").fit(Z, y).predict_proba(Z)
+        if name == "sequences" else [m.predict_proba(Z)]
+        for m, Z in ((model, X), (linear, features))
+    )  # fmt: skip
+    for p, q in zip(shown, wanted, strict=True):
+        np.testing.assert_allclose(p, q, atol=0.02)
+    restored = pickle.loads(pickle.dumps(model))
+    assert restored.fit(X, y, sample_weight=weight).n_iter_ == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "name", "cure"),
+    [
+        ({"bounds": (-1, 1)}, "bounds and surrogate='log'", "not keep weights within bounds"),
+        ({"kernel": "rbf"}, "a kernel and surrogate='log'", "of weights, not of functions"),
+    ],
+)
+def test_what_dual_steps_alone_can_do_excludes_is_named(params, name, cure):
+    model, X, y = make(solver="auto", **params)
+    cases = [
+        ({"order": 2}, y, f"({name}|kernel.*) cannot be combined with order=2"),
+        ({"n_states_per_label": 2}, y, "cannot be combined with (n_states_per_label=2|kernel)"),
+        ({"ignore_label": "?"}, [["?", *y[0][1:]], *y[1:]], f"{name} .* with y.* no known label"),
+        ({"solver": "lbfgs"}, y, f"{cure}; use 'auto'"),
+    ]
+    for further, labels, message in cases:
         with pytest.raises(ValueError, match=message):
-            clone(model).set_params(**params).fit(X, labels)
+            clone(model).set_params(**further).fit(X, labels)
     with pytest.raises(ValueError, match="cannot be combined with a path: not yet"):
         RegularizationPath(clone(model).set_params(lam=None), lam_min=0.1).fit(X, y)
 

@@ -31,7 +31,12 @@ from sskit.estimators.base.outcome import (
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
 from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
-from sskit.estimators.combinations import check_combinations, is_likelihood, refusal
+from sskit.estimators.combinations import (
+    check_combinations,
+    has_kernel,
+    is_likelihood,
+    refusal,
+)
 from sskit.estimators.explanation.weights import weights_frame
 from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
@@ -333,7 +338,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
         elif self.solver == "auto" and is_likelihood(self):
-            solver, takes = LBFGS() if self.bounds is None else ExponentiatedGradient(), ()
+            # the others step along gradients by weights without bounds
+            dual = self.bounds is not None or has_kernel(self)
+            solver, takes = ExponentiatedGradient() if dual else LBFGS(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = solver.get_params()

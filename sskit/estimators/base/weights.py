@@ -31,6 +31,8 @@ def check_entries_by_label(estimator):
 # That of hinges came closest to the best lam over all tables of rows; see the benchmarks.
 HINGES = 0.25
 LIKELIHOOD, LIKELIHOOD_RULE = 0.05, "R^2 / (20 n)"
+# In a kernel space, where more weights share the work (see the guide for its table).
+IN_KERNEL_SPACE, KERNEL_RULE = 0.01, "R^2 / (100 n)"
 
 
 def default_lam(summary):
@@ -38,13 +40,15 @@ def default_lam(summary):
     return 1.0 / summary.weights.total
 
 
-def surrogate_lam(summary):
+def surrogate_lam(summary, in_kernel_space=False):
     """Return factor R^2 / n, with R^2 the mean squared norm of a row, so that its scale cancels.
 
     Parameters
     ----------
     summary : RowSummary
         Of all data, with the scale of the rows; the sum of the weights takes the place of n.
+    in_kernel_space : bool, default=False
+        Whether the weights are functions.
 
     Returns
     -------
@@ -53,7 +57,12 @@ def surrogate_lam(summary):
     rule : str
         That of the likelihood; "" of hinges, see `StructuredEstimator`.
     """
-    factor, rule = (LIKELIHOOD, LIKELIHOOD_RULE) if summary.options.likelihood else (HINGES, "")
+    if not summary.options.likelihood:
+        factor, rule = HINGES, ""
+    elif in_kernel_space:
+        factor, rule = IN_KERNEL_SPACE, KERNEL_RULE
+    else:
+        factor, rule = LIKELIHOOD, LIKELIHOOD_RULE
     return summary.scale.times(factor) / summary.weights.total, rule
 
 

@@ -18,7 +18,7 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
+from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.reading.columns import edge_column_names
 from sskit.estimators.reading.summary import Labels, RowSummary, same
@@ -28,7 +28,6 @@ from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
 from sskit.models.chain.model import NO_RULES, ChainModel, KernelChainModel, edge_scale, token_scale
-from sskit.models.chain.structure import best_labels
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
@@ -108,10 +107,11 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         true labelling, :math:`\log \sum_y \exp F(x_i, y) - F(x_i, y_i)`, which makes the model a
         conditional random field: its probabilities need no calibration, see "likelihood" of
         :class:`CalibratedTagger`. There are no losses of labels then: `loss`, `class_weight`,
-        `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
-        R^2 / (20 n). The log-sum over all labellings that agree with what is known takes the
-        place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no gap is a
-        certificate. Hidden states are summed over, too. Not with a kernel or bounds.
+        `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means R^2 / (20
+        n), or R^2 / (100 n) with a kernel. The log-sum over all labellings that agree with what is
+        known takes the place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no
+        gap is a certificate. Hidden states are summed over, too. With a kernel or bounds labels
+        must be known.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient
@@ -387,7 +387,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
     def _best(self, X, known):
         """Return the best labels, or states, of all tokens by number, and where sequences begin."""
         data, edges = self._fitted_data(X)
-        labels = None if known is not None else answer_of_one(best_labels, self, data, edges)
+        labels = None if known is not None else labels_of_one(self, data, edges)
         if labels is not None:
             return labels, data.offsets
         decoder, offsets = self._decoder_of(data, edges, known)

@@ -74,7 +74,7 @@ cdef class LikelihoodProblem(StructuredProblem):
 
     def dual_bytes(self):
         """Return the bytes of the `LogDual` of the problem; None if it cannot have one."""
-        if self.loss.has_sets or self.map.tail_extremes or self.map.has_functions:
+        if self.loss.has_sets or self.map.tail_extremes:
             return None
         return bytes_of(self)
 

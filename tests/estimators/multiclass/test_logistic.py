@@ -117,7 +117,7 @@ def test_only_this_surrogate_has_probabilities():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"kernel": "rbf"}, "kernel='rbf'.*not yet: there are no sums over labellings of func"),
+        ({"kernel": "rbf", "solver": "lbfgs"}, "kernel='rbf'.*of weights, not of functions; use"),
         (
             {"bounds": (-1, 1), "solver": "lbfgs"},
             "not keep weights within bounds; use 'auto'",

@@ -69,7 +69,7 @@ def enumerate_graphs(graphs, Y, n_states, c, form="potts"):
         lambda graph: map(np.array, itertools.product(range(n_states), repeat=len(graph[0]))),
         lambda graph, y: graph_feature(graph, y, n_states, form),
         lambda i, y: np.mean(y != Y[i]), c,
-    )[0]  # fmt: skip
+    )  # fmt: skip
 
 
 def small_graphs(rng, n, p, q, n_states, max_nodes=4):

@@ -139,7 +139,7 @@ def random_potentials(rng, kind, max_nodes=6, n_states=None):
 def tables_of(pairwise, n_edges, n_states):
     """A table for each edge."""
     if pairwise.ndim == 1:
-        return pairwise[:, None, None] * np.eye(n_states)
+        return np.where(np.eye(n_states) == 1, pairwise[:, None, None], 0.0)
     return np.broadcast_to(pairwise, (n_edges, n_states, n_states))
 
 

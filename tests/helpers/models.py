@@ -212,12 +212,14 @@ EDGES = {"independent": NONE, "tree": TREE, "exhaustive": FULL, "graphcut": FULL
 HIERARCHIES = {"tree": [-1, 0, 0, 1], "dag": [[1, 0], [2, 0], [3, 1], [3, 2]], "flat": None}
 
 
-def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
-    """A toy of random rows and sets of four labels."""
-    rng = np.random.default_rng(0)
-    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
-    truths = truths if closed is None else model.hierarchy.closed(truths)
-    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
+def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0)):
+    """A toy of random rows and sets of labels; those of a hierarchy are closed."""
+    rng, allowed = np.random.default_rng(0), None
+    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, len(cost))).astype(np.uint8)
+    if isinstance(model, HierarchyModel):
+        truths, (child, parent) = model.hierarchy.closed(truths), model.hierarchy.edges.T
+        allowed = lambda y: (y[child] <= y[parent]).all()  # noqa: E731
+    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=allowed)
 
 
 def sets(name, form="dense", intercept=True):
@@ -226,10 +228,8 @@ def sets(name, form="dense", intercept=True):
     return bind_sets(PairwiseModel(3, 4, EDGES[name], intercept, inference), form)
 
 
-def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
-    model = HierarchyModel(3, 4, HIERARCHIES[name], True)
-    child, parent = model.hierarchy.edges.T
-    return bind_sets(model, "dense", cost, lambda y: (y[child] <= y[parent]).all())
+def hierarchy(name):
+    return bind_sets(HierarchyModel(3, 4, HIERARCHIES[name], True))
 
 
 MODELS = {

@@ -91,13 +91,3 @@ def random_scores(rng, n_tokens, n_states, max_length, *, forbid=False):
         for name in scores.keys() - {"tokens"}:
             scores[name][rng.random(scores[name].shape) < 0.15] = -np.inf
     return scores
-
-
-def all_scores(scores):
-    """Return all allowed segmentations, best first, and their scores."""
-    n_tokens, n_states = scores["tokens"].shape
-    limits = [scores["lengths"].shape[1]] * n_states
-    found = [(score(each, **scores), each) for each in segmentations(n_tokens, limits)]
-    found = [pair for pair in found if pair[0] > -np.inf]
-    found.sort(key=lambda pair: -pair[0])
-    return [each for _, each in found], np.array([value for value, _ in found])

@@ -19,16 +19,12 @@ def test_maps_in_good_form_are_not_copied():
     assert check_score_maps([np.ones((2, 3, 4), dtype=np.int8).tolist()], 2)[0].dtype == np.float64
 
 
-def test_one_array_serves():
+def test_one_array_serves_and_positions_are_rounded_to_cells():
     X = np.random.default_rng(0).normal(size=(3, 2, 4, 5))
     np.testing.assert_array_equal(check_score_maps(X, 2), X)
     y = np.array([[[0, 0], [4, 3]]] * 3)
     np.testing.assert_array_equal(check_positions(y, list(X)), y)
-
-
-def test_positions_are_rounded_to_cells():
-    y = [[[3.4, 2.4], [-0.5, 0]], [[1, 4.49], [0.4, 1.6]]]
-    places = check_positions(y, MAPS)
+    places = check_positions([[[3.4, 2.4], [-0.5, 0]], [[1, 4.49], [0.4, 1.6]]], MAPS)
     assert places.dtype == np.int64
     np.testing.assert_array_equal(places, [[[3, 2], [0, 0]], [[1, 4], [0, 2]]])
 

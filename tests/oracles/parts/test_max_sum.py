@@ -6,7 +6,6 @@ from helpers.trees import enumerate_parts, random_parents, spring_costs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.inputs.edges import check_parents, parents_first
 from sskit.oracles import distance_transform, parts_max_marginals, parts_max_sum
 
 
@@ -55,19 +54,6 @@ def test_equals_enumeration(seed, n):
             others = tuple(axis for axis in range(len(scores)) if axis != k)
             expected = total.max(axis=others).reshape(scores[k].shape)
             np.testing.assert_allclose(best[k], expected, atol=size)
-
-
-def test_parents_come_first():
-    for n_nodes, n_roots in [(1, 1), (2, 1), (2, 2), (3, 1), (8, 8), (9, 2), (100, 1), (100, 2)]:
-        rng = np.random.default_rng(n_nodes)
-        parents = random_parents(rng, n_nodes, n_roots)
-        order = parents_first(check_parents(parents, "parents"))
-        assert sorted(order) == list(range(n_nodes))
-        place = np.argsort(order)
-        below = parents >= 0
-        assert (place[below] > place[parents[below]]).all()
-    chain = np.arange(-1, 99)
-    np.testing.assert_array_equal(parents_first(check_parents(chain, "parents")), chain + 1)
 
 
 # ------------------------------------------------------------------------ distance transforms

@@ -98,8 +98,7 @@ def test_many_planes():
 @pytest.mark.parametrize("plane_life", [1, 100])
 def test_the_solver_holds_what_it_stores(plane_life):
     toy = chain_toy(0, n=7)
-    truths = [np.array(ProblemProbe(toy.problem).truth(i), dtype=np.int32) for i in range(7)]
-    chains = bind(Chains(toy.n_states), toy.X, truths)
+    chains = bind(Chains(toy.n_states), toy.X, list(toy.truths()))
     for _ in range(2):  # what is solved leaves only pending planes
         regularizer = Regularizer(0.1, chains.n_weights)
         solver, options = keeping(plane_life)(steps="pairwise"), {"n_jobs": 2, "random_state": 0}

@@ -90,8 +90,7 @@ def test_structures_written_in_python():
     assert solution.gap >= solution.inexactness >= 0
     # with zero-one losses the lambda-oracle with a large lam is exact
     toy = multiclass_toy(intercept=False)
-    labels = [int(pair[0]) for pair in toy.pairs.labels]
-    problem = SlackRescaling("bisecting").wrap(bind(Classes(3), toy.X, labels))
+    problem = SlackRescaling("bisecting").wrap(bind(Classes(3), toy.X, list(toy.truths())))
     pairs, w = slack_pairs(toy.pairs), rng.normal(size=toy.pairs.d)
     found = make_pool(problem).hinges(np.concatenate([toy.unflat(w), np.zeros(16)]))
     np.testing.assert_allclose(found, [pairs.hinge(i, w) for i in range(pairs.n)], atol=1e-9)
@@ -144,8 +143,7 @@ def test_queries_are_counted_and_planes_carry_their_losses():
 def test_planes_of_structures_are_saved_with_their_losses():
     """Handles mean nothing elsewhere; what stands behind them in a code, the loss, does."""
     toy = chain_toy(n=6)
-    truths = [ProblemProbe(toy.problem).truth(i) for i in range(6)]
-    chains = (bind(Chains(toy.n_states), toy.X, truths) for _ in range(2))
+    chains = (bind(Chains(toy.n_states), toy.X, list(toy.truths())) for _ in range(2))
     one, other = map(SlackRescaling("bisecting").wrap, chains)
     regularizer = Regularizer(0.1, one.n_weights)
     found = BCFW(steps="pairwise").solve(one, regularizer, tol=0.1, max_iter=20, random_state=0)

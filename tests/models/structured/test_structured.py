@@ -15,18 +15,11 @@ from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
 
-def chain_pair(form="dense"):
-    """The same chains, compiled and in Python."""
-    problem, X = (toy := chain_toy(0, n=7)).problem, toy.X
-    truths = [np.array(ProblemProbe(problem).truth(i), dtype=np.int32) for i in range(7)]
-    return problem, bind(Chains(toy.n_states, form), X, truths)
-
-
-def class_pair(form="dense"):
-    """The same rows and classes, compiled and in Python."""
-    problem, X = (toy := multiclass_toy(0, n=15, intercept=False)).problem, toy.X
-    truths = [int(ProblemProbe(problem).truth(i)[0]) for i in range(15)]
-    return problem, bind(Classes(3, form == "csr"), X, truths)
+def pair(name, form="dense"):
+    """The same data, compiled and in Python."""
+    toy = chain_toy(0, n=7) if name == "chain" else multiclass_toy(0, n=15, intercept=False)
+    model = Chains(3, form) if name == "chain" else Classes(3, form == "csr")
+    return toy.problem, bind(model, toy.X, list(toy.truths()))
 
 
 SOLVERS = [
@@ -40,15 +33,15 @@ SOLVERS = [
 ]
 
 
-@pytest.mark.parametrize(("solver", "pair"), in_turn(SOLVERS, [chain_pair, class_pair]))
-def test_optima_are_those_of_the_compiled_model(pair, solver):
-    (compiled, python), plain = pair(), getattr(solver, "steps", None) == "fw"
+@pytest.mark.parametrize(("solver", "name"), in_turn(SOLVERS, ["chain", "classes"]))
+def test_optima_are_those_of_the_compiled_model(name, solver):
+    (compiled, python), plain = pair(name), getattr(solver, "steps", None) == "fw"
     options = {"tol": 1e-3 if plain else 1e-8, "max_iter": 300 if plain else 1000}
     one, other, again = (
         solver.solve(
             problem, Regularizer(0.1, problem.n_weights), n_jobs=n_jobs, random_state=3, **options
         )
-        for problem, n_jobs in ((compiled, 1), (python, 1), (pair()[1], 2))
+        for problem, n_jobs in ((compiled, 1), (python, 1), (pair(name)[1], 2))
     )
     if getattr(solver, "batch_size", None) == 4:  # threads only ask oracles
         np.testing.assert_array_equal(again.w, other.w)
@@ -68,13 +61,13 @@ def test_one_dimensional_sparse_arrays():
     assert probe.argmax(0, probe.scores(0, np.zeros(2))) == ([1], 1.0)
 
 
-@pytest.mark.parametrize(
-    ("pair", "form"), [*((chain_pair, form) for form in FORMS), (class_pair, "dense"),
-                       (class_pair, "csr")],
-)  # fmt: skip
-def test_answers_and_planes_are_those_of_the_compiled_model(pair, form):
+CASES = [*(("chain", form) for form in FORMS), ("classes", "dense"), ("classes", "csr")]
+
+
+@pytest.mark.parametrize(("name", "form"), CASES)
+def test_answers_and_planes_are_those_of_the_compiled_model(name, form):
     """So that the same solver takes the same steps; the form is that of joint features."""
-    compiled, python = pair(form)
+    compiled, python = pair(name, form)
     structure = python.structure.answers
     for exact in (True, False):
         check_problem(bind(structure.model, structure.X, structure.Y, exact=exact), 0)

@@ -126,7 +126,7 @@ KINDS = {"flat": (0.1, False), "reals": (5.0, False), "ties": (1.0, True), "larg
 @pytest.mark.parametrize("forbid", [0.0, 0.3, 0.8])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 40), marks=pytest.mark.slow)])
 def test_all_oracles(family, kind, forbid, seeds):
     names, sizes = FAMILIES[family]
     functions = [getattr(oracles, name) for name in names]

@@ -79,6 +79,7 @@ def hierarchy(given=(-1, 0, 0, 1)):
 
 
 STRUCTURE = Classes()
+OTHER = type("Other", (Classes,), {"__module__": Classes.__module__})()
 
 
 def structure(model=STRUCTURE, x=X):
@@ -113,7 +114,7 @@ def rankings(grades=(1.0, 7.5, -3.0, 2.0, 7.5)):
         (rankings, {"grades": [0, 1, 0, 1, 2]}, None),
         (structure, {"x": X.copy(), "model": Classes()}, None),  # an equal object is the same
         (structure, {"model": Classes(sparse=True)}, "the model object changed"),
-        (structure, {"model": type("Other", (Classes,), {})()}, "the model object changed"),
+        (structure, {"model": OTHER}, "the model object changed"),
         (poses, {}, None),
         (poses, {"maps": [*MAPS[:2], MAPS[2] + 1]}, "X[2] changed"),
         (poses, {"places": PLACES * [[[1]], [[0]], [[1]]]}, "y[1] changed"),

@@ -147,8 +147,7 @@ cdef class DualProbe(ProblemProbe):
         self.delta.clear()
 
 
-def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going, Py_ssize_t first=0,
-              Py_ssize_t step=1):
+def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going):
     """Do for many blocks, one after the other, what a visit asks of a problem.
 
     Other Python threads run meanwhile. Those that hold the interpreter's lock stop it where a
@@ -164,8 +163,6 @@ def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going, Py_ssi
         Written to: the hinge of each block, and ||B_i psi||^2 of the plane that was found.
     going : ndarray of shape (1,), int32
         Begin again with the first block as long as this is not zero.
-    first, step : int, default=0 and 1
-        Of all blocks these: first, first + step, ...
     """
     cdef Direction delta = Direction(problem.max_statistics)
     cdef double[::1] padded = room(checked(w, problem.n_weights, "w"))
@@ -180,12 +177,9 @@ def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going, Py_ssi
     cdef bint again = True
     if out.shape[0] != problem.n_blocks or out.shape[1] != 2 or going.shape[0] != 1:
         raise ValueError(f"out must have shape ({problem.n_blocks}, 2), and going (1,)")
-    if first < 0 or step < 1:
-        raise ValueError(f"there are no blocks {first}, {first + step}, ...")
     with nogil:
         while again:
-            i = first
-            while i < problem.n_blocks:
+            for i in range(problem.n_blocks):
                 problem.scores(i, &padded[0], &theta[0])
                 problem.argmax(i, &theta[0], 1.0, &code[0], &loss)
                 n = problem.plane(i, &code[0], &index[0], &value[0])
@@ -197,7 +191,6 @@ def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going, Py_ssi
                 problem.clip(i, delta, &moved[0], &low[0], &high[0], &moved[0])
                 out[i, 0], out[i, 1] = loss, problem.sqnorm(i, delta)
                 delta.clear()
-                i += step
             again = going[0] != 0
 
 

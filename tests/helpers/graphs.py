@@ -69,7 +69,7 @@ def enumerate_graphs(graphs, Y, n_states, c, form="potts"):
         lambda graph: map(np.array, itertools.product(range(n_states), repeat=len(graph[0]))),
         lambda graph, y: graph_feature(graph, y, n_states, form),
         lambda i, y: np.mean(y != Y[i]), c,
-    )[0]  # fmt: skip
+    )  # fmt: skip
 
 
 def small_graphs(rng, n, p, q, n_states, max_nodes=4):
@@ -139,7 +139,7 @@ def random_potentials(rng, kind, max_nodes=6, n_states=None):
 def tables_of(pairwise, n_edges, n_states):
     """A table for each edge."""
     if pairwise.ndim == 1:
-        return pairwise[:, None, None] * np.eye(n_states)
+        return np.where(np.eye(n_states) == 1, pairwise[:, None, None], 0.0)
     return np.broadcast_to(pairwise, (n_edges, n_states, n_states))
 
 

@@ -11,7 +11,7 @@ from sskit.utils import RaggedArray
 
 def in_kernel_space(name, toy, kernel, *, form="dense", intercept=True, n_bytes=1e9):
     """The problem and the layout of a toy whose scores are functions of a kernel space."""
-    labels = np.concatenate([np.atleast_1d(found[0]) for found in truths(toy)])
+    labels = np.concatenate([np.atleast_1d(truth) for truth in toy.truths()])
     X = np.concatenate([np.atleast_2d(x) for x in toy.X])
     values = FORMS[form](X)
     if name == "multiclass":
@@ -22,12 +22,6 @@ def in_kernel_space(name, toy, kernel, *, form="dense", intercept=True, n_bytes=
     model = KernelChainModel(kernel, len(X), toy.n_states, n_bytes)
     cost = np.repeat(1.0 / lengths, lengths)
     return model.bind(stacked, labels, cost, toy.pairs.c), model.layout
-
-
-def truths(toy):
-    """The true labelling of every pair, the one without loss, in a list of one."""
-    for labels, loss in zip(toy.pairs.labels, toy.pairs.loss, strict=True):
-        yield [labels[int(np.flatnonzero(loss == 0)[0])]]
 
 
 def linear_weights(layout, problem, w, toy):

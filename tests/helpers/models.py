@@ -4,7 +4,6 @@ What must hold for all models is a product over these: a new model or option joi
 """
 
 import itertools
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,39 +16,15 @@ from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
 from sskit.inputs.poses import pose_scales
 from sskit.inputs.trees import check_trees
-from sskit.models.chain.model import ChainModel
 from sskit.models.graph.model import AttractiveModel, GraphModel
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.parts.model import PoseModel
-from sskit.models.segments.model import SegmentModel
 from sskit.models.tree import TreeModel
-from sskit.utils import RaggedArray
 
 COSTS = np.array([[0.0, 0.4, 3.0], [2.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
 
 
-@dataclass
-class ModelToy(toys.Toy):
-    """A toy that can also predict: `right` are phi(x, truth), `decode` makes a decoder of w."""
-
-    right: list = None
-    decode: object = None
-
-    def scores(self, i, w):
-        """<w, phi(x, y)> of all labellings, w in the order of the package."""
-        return (self.right[i] - self.pairs.psi[i]) @ self.flat(w)
-
-
-def split(values, offsets):
-    return np.split(values, offsets[1:-1])
-
-
-def in_order(layout, blocks):
-    """Features of all blocks of weights, one after the other."""
-    return np.concatenate([blocks[name].ravel() for name in layout.shapes])
-
-
-# ---- chains ----------------------------------------------------------------------------------
+# ---- chains, rows and segments ---------------------------------------------------------------
 
 
 def rules(n_states):
@@ -59,59 +34,22 @@ def rules(n_states):
     return allowed, np.arange(n_states) != 2, np.arange(n_states) != 1
 
 
-def possible(y, allowed, start, end):
-    """Whether a labelling keeps the rules."""
-    y = np.asarray(y)
-    return bool(allowed[y[:-1], y[1:]].all() and start[y[0]] and end[y[-1]])
-
-
 def chains(n_states=3, form="dense", *, order=1, fraction=0.0, ruled=False, sets=False, seed=0):
     """Chains; a `fraction` of the features of edges is not zero, and one edge has none."""
-    rng, p, q = np.random.default_rng(seed), 3, 4
-    lengths = np.array([1, 2, 3] if n_states > 3 else [1, 2, 4, 3])
-    offsets, n = np.concatenate([[0], lengths.cumsum()]), len(lengths)
-    X, labels = rng.normal(size=(offsets[-1], p)), rng.integers(n_states, size=offsets[-1])
-    n_edges = offsets[-1] - n
-    z = rng.normal(size=(n_edges, q)) * (rng.random((n_edges, q)) < fraction)
-    z[1] = 0.0
-    labels *= not ruled
-    given = rules(n_states) if ruled else (None, None, None)
-    sizes = {"order": order, "n_edge_features": q if fraction else None}
-    model = ChainModel(p, n_states, *given, **sizes)
-    stacked, c = RaggedArray(toys.FORMS[form](X), offsets), block_weights(n)
-    edges = {"edges": toys.FORMS[form](z)} if fraction else {}
-    problem = model.bind(stacked, labels, np.ones(offsets[-1]), c, **edges)
-    truths, right = split(labels, offsets), split(np.eye(n_states, dtype=bool)[labels], offsets)
+    rng, lengths = np.random.default_rng(seed), [1, 2, 3] if n_states > 3 else [1, 2, 4, 3]
+    X = [rng.normal(size=(n, 3)) for n in lengths]
+    y = [rng.integers(n_states, size=n) * (not ruled) for n in lengths]
+    options = {"rules": rules(n_states)} if ruled else {}
+    if fraction:
+        sizes = [(n - 1, 4) for n in lengths]
+        edges = [rng.normal(size=size) * (rng.random(size) < fraction) for size in sizes]
+        edges[2][0] = 0.0
+        options["edges"] = edges
     if sets:  # further labels that cost nothing
-        accepted = np.concatenate(right)
-        accepted[::2, 0] = True
-        problem.accept(accepted)
-        right = split(accepted, offsets)
-
-    def feature(x, y):
-        on = np.eye(n_states)[np.asarray(y)]
-        blocks = {"coef": on.T @ x[0], "transitions": on[:-1].T @ on[1:]}
-        blocks |= {"start": on[0], "end": on[-1]}
-        if fraction:
-            blocks["edge_coef"] = np.einsum("tq,ta,tb->qab", x[1], on[:-1], on[1:])
-        if order == 2:
-            blocks["triples"] = np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:])
-        return in_order(model.layout, blocks)
-
-    def labellings(x):
-        every = itertools.product(range(n_states), repeat=len(x[0]))
-        return [np.array(y) for y in every if not ruled or possible(y, *given)]
-
-    samples = list(zip(split(X, offsets), split(z, offsets - np.arange(n + 1)), strict=True))
-    pairs, phi = enumerated(
-        samples, truths, labellings, feature,
-        lambda i, y: sum(~right[i][np.arange(len(y)), y]), c,
-    )  # fmt: skip
-
-    def decode(w, n_jobs=None, **options):
-        return model.decoder(stacked, w, n_jobs, **edges, **options)
-
-    return ModelToy(problem, model.layout, pairs, samples, n_states, phi, decode)
+        options["accepted"] = [np.eye(n_states, dtype=bool)[truth] for truth in y]
+        for accepted in options["accepted"]:
+            accepted[::2, 0] = True
+    return toys.bind_chains(X, y, n_states, form, mean=False, order=order, **options)
 
 
 def chains_of_costs(form="dense", mean=True):
@@ -123,13 +61,28 @@ def chains_of_costs(form="dense", mean=True):
 
 
 def rows_of_costs():
-    y = np.arange(12) % 3
-    toy = toys.bind_rows(np.random.default_rng(0).normal(size=(12, 3)), y, 3, table=COSTS)
-    toy.pairs.loss = [COSTS[truth, found] for truth, found in zip(y, toy.pairs.labels, strict=True)]
-    return toy
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    return toys.bind_rows(X, np.arange(12) % 3, 3, table=COSTS)
 
 
-# ---- trees, segments, parts ------------------------------------------------------------------
+def segmented(loss="tokens", ends=True, lengths=True, n_whole=0):
+    """Segments with the weights that are asked for, and features of whole ones."""
+    rng, sizes = np.random.default_rng(0), [1, 2, 4, 5]
+    X = [rng.normal(size=(n, 2)) for n in sizes]
+    options = {"ends": ends, "lengths": lengths}
+    if n_whole:
+        options["whole"] = [rng.normal(size=(n, min(n, 3), n_whole)) for n in sizes]
+    options["costs"] = [rng.uniform(0.5, 1.5, size=n) for n in sizes]
+    if loss == "spans":
+        options["false_cost"] = np.array([1.0, 0.0, 0.7])
+    elif loss == "pairs":
+        options["table"] = COSTS
+    found = [list(spans.segmentations(n, toys.LIMITS[:3])) for n in sizes]
+    truths = [spans.codes(each[rng.integers(len(each))]) for each in found]
+    return toys.bind_segments(X, truths, 3, **options)
+
+
+# ---- trees and parts -------------------------------------------------------------------------
 
 
 def random_trees(rng, n=4, p=3, n_states=3, max_nodes=4, n_kinds=None):
@@ -165,7 +118,7 @@ def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     cost = np.concatenate([np.full(len(truth), 1.0 / len(truth)) for truth in y])
     problem = model.bind(batch, np.concatenate(y), cost, c)
     known = [0] if kinds is None else kinds.tolist()
-    pairs, right = enumerated(
+    pairs = enumerated(
         given, y,
         lambda x: map(np.array, itertools.product(range(n_states), repeat=len(x[0]))),
         lambda x, y: tree_feature(x, y, n_states, known),
@@ -176,46 +129,7 @@ def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
         coef, *others = model.layout.split(w).values()
         return model.decoder(batch, coef, others, n_jobs)
 
-    return ModelToy(problem, model.layout, pairs, given, n_states, right, decode)
-
-
-def segmented(ends=True, lengths=True, loss="tokens", n_whole=0):
-    """Segments with the weights that are asked for, and features of whole ones."""
-    rng, limits, sizes = np.random.default_rng(0), [3, 1, 2], [1, 2, 4, 5]
-    X = [rng.normal(size=(n, 2)) for n in sizes]
-    whole = [rng.normal(size=(n, min(n, 3), n_whole)) for n in sizes]
-    found = [list(spans.segmentations(n, limits)) for n in sizes]
-    y = [each[rng.integers(len(each))] for each in found]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    truth = np.concatenate([spans.codes(segments) for segments in y])
-    cost = rng.uniform(0.5, 1.5, size=len(truth))
-    false_cost = np.array([1.0, 0.0, 0.7]) if loss == "spans" else None
-    table = COSTS if loss == "pairs" else None
-    if loss == "spans":
-        cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
-    model, c = SegmentModel(2, limits, ends, lengths, n_whole), block_weights(4)
-    further = {"whole": np.concatenate([z.ravel() for z in whole])} if n_whole else {}
-    stacked = RaggedArray(np.concatenate(X), offsets)
-    problem = model.bind(stacked, truth, cost, c, false_cost, table=table, **further)
-    costs = split(cost, offsets)
-
-    def feature(x, segments):
-        phi = spans.feature(x[0], segments, limits, 3, ends=ends, lengths=lengths)
-        sums = np.zeros((3, n_whole))
-        for a, b, k in segments:
-            sums[k] += x[1][a, b - a - 1]
-        return np.concatenate([phi[:-6], sums.ravel(), phi[-6:]])
-
-    def lost(i, segments):
-        if loss == "spans":
-            return spans.span_loss(segments, y[i], false_cost)
-        return spans.token_loss(segments, y[i], costs[i], table)
-
-    samples = list(zip(X, whole, strict=True))
-    every = partial(spans.segmentations, limits=limits)
-    pairs, _ = enumerated(samples, y, lambda x: every(len(x[0])), feature, lost, c)
-    pairs.labels = [[spans.codes(segments) for segments in found] for found in pairs.labels]
-    return toys.Toy(problem, model.layout, pairs, samples, 3)
+    return toys.Toy(problem, model.layout, pairs, given, n_states, decode)
 
 
 def pose_feature(model, scores, places, types):
@@ -227,7 +141,7 @@ def pose_feature(model, scores, places, types):
             t = (np.subtract(places[k], places[parent]) - model.means[k, types[k]]) / model.unit
             blocks["types"][k, types[k]] = 1
             blocks["springs"][k, types[k]] = -np.stack([t, t**2], axis=1)
-    return in_order(model.layout, blocks)
+    return np.concatenate([block.ravel() for block in blocks.values()])
 
 
 def pose_data(rng, n=4, n_parts=3, n_types=2, largest=3, dtype=np.float64):
@@ -260,14 +174,12 @@ def poses(loss="squared", seed=5, **sizes):
         distance = np.linalg.norm(np.subtract(y[0], places[i]), axis=1) / scale[i]
         return np.mean(distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2))
 
-    truths = list(zip(places, types, strict=True))
-    feature, c = lambda x, y: pose_feature(model, x, *y), block_weights(4)
-    pairs, right = enumerated(maps, truths, labellings, feature, lost, c)
-    pairs.labels = [
-        [np.concatenate([at[:, 1] * x.shape[2] + at[:, 0], kind]) for at, kind in found]
-        for x, found in zip(maps, pairs.labels, strict=True)
-    ]
-    return ModelToy(problem, model.layout, pairs, maps, 0, right, partial(model.decoder, maps))
+    pairs = enumerated(
+        maps, list(zip(places, types, strict=True)), labellings,
+        lambda x, y: pose_feature(model, x, *y), lost, block_weights(4),
+        lambda x, y: np.concatenate([y[0][:, 1] * x.shape[2] + y[0][:, 0], y[1]]),
+    )  # fmt: skip
+    return toys.Toy(problem, model.layout, pairs, maps, 0, partial(model.decoder, maps))
 
 
 # ---- graphs and sets of labels ---------------------------------------------------------------
@@ -300,12 +212,14 @@ EDGES = {"independent": NONE, "tree": TREE, "exhaustive": FULL, "graphcut": FULL
 HIERARCHIES = {"tree": [-1, 0, 0, 1], "dag": [[1, 0], [2, 0], [3, 1], [3, 2]], "flat": None}
 
 
-def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0), closed=None):
-    """A toy of random rows and sets of four labels."""
-    rng = np.random.default_rng(0)
-    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
-    truths = truths if closed is None else model.hierarchy.closed(truths)
-    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=closed)
+def bind_sets(model, form="dense", cost=(1.0, 0.5, 0.0, 2.0)):
+    """A toy of random rows and sets of labels; those of a hierarchy are closed."""
+    rng, allowed = np.random.default_rng(0), None
+    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, len(cost))).astype(np.uint8)
+    if isinstance(model, HierarchyModel):
+        truths, (child, parent) = model.hierarchy.closed(truths), model.hierarchy.edges.T
+        allowed = lambda y: (y[child] <= y[parent]).all()  # noqa: E731
+    return toys.bind_set_model(model, X, truths, np.array(cost), form, allowed=allowed)
 
 
 def sets(name, form="dense", intercept=True):
@@ -314,10 +228,8 @@ def sets(name, form="dense", intercept=True):
     return bind_sets(PairwiseModel(3, 4, EDGES[name], intercept, inference), form)
 
 
-def hierarchy(name, cost=(1.0, 0.5, 0.0, 2.0)):
-    model = HierarchyModel(3, 4, HIERARCHIES[name], True)
-    child, parent = model.hierarchy.edges.T
-    return bind_sets(model, "dense", cost, lambda y: (y[child] <= y[parent]).all())
+def hierarchy(name):
+    return bind_sets(HierarchyModel(3, 4, HIERARCHIES[name], True))
 
 
 MODELS = {
@@ -377,10 +289,8 @@ MODELS |= {
     "two parts": partial(poses, "distance", n_parts=2, largest=5, n_types=1, dtype=np.float32),
 }
 MODELS |= {
-    f"segments, {loss}, {ends}, {lengths}, {n_whole}": partial(
-        segmented, ends, lengths, loss, n_whole
-    )
-    for loss, ends, lengths, n_whole in [
+    f"segments, {', '.join(map(str, options))}": partial(segmented, *options)
+    for options in [
         ("tokens", False, False, 0), ("tokens", True, True, 2), ("tokens", True, False, 2),
         ("tokens", False, True, 0), ("spans", True, True, 0), ("spans", False, True, 2),
         ("spans", False, False, 2), ("spans", True, False, 0), ("pairs", True, True, 0),

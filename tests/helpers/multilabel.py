@@ -44,10 +44,8 @@ def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed
     """All sets of labels, or vertices of their relaxation, with a weighted Hamming loss."""
     found = [(y, None) for y in all_sets(len(cost), allowed)]
     found = half_sets(len(cost), ends) if relaxed else found
-    pairs, _ = enumerated(
+    return enumerated(
         X, [(truth, None) for truth in truths], lambda x: found,
         lambda x, y: set_feature(x, y[0], ends, intercept, y[1]),
-        lambda i, y: cost @ np.abs(y[0] - truths[i]), c,
+        lambda i, y: cost @ np.abs(y[0] - truths[i]), c, lambda x, y: set_code(*y, ends),
     )  # fmt: skip
-    pairs.labels = [[set_code(y, z, ends) for y, z in found] for _ in X]
-    return pairs

@@ -4,26 +4,12 @@ Nothing of the package is used: a training pair is the list of all its labelling
 psi_i(y) = phi(x_i, y_i) - phi(x_i, y) as a dense vector and its loss.
 """
 
-import functools
 import itertools
 
 import numpy as np
 
 # Labellings whose values differ by less are equally good; the first one counts.
 TIE = 1e-12
-
-
-def chain_feature(x, y, n_states):
-    """phi(x, y) of a chain: nodes (K, p), transitions (K, K), start (K,), end (K,), by rows."""
-    on = np.eye(n_states)[y]
-    return np.concatenate([(on.T @ x).ravel(), (on[:-1].T @ on[1:]).ravel(), on[0], on[-1]])
-
-
-def second_chain_feature(x, states, n_states):
-    """Joint feature map of a chain of the second order."""
-    on = np.eye(n_states)[states]
-    triples = np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:])
-    return np.concatenate([chain_feature(x, states, n_states), triples.ravel()])
 
 
 def multiclass_feature(x, y, n_classes, intercept):
@@ -38,11 +24,11 @@ class Enumerated:
     """Training pairs with all of their labellings.
 
     psi[i] (m_i, d) and loss[i] (m_i,) have a row for each labelling in labels[i]; c (n,) are the
-    weights of the pairs.
+    weights of the pairs, and right, if known, phi of the truths.
     """
 
-    def __init__(self, psi, loss, labels, c):
-        self.psi, self.loss, self.labels, self.c = psi, loss, labels, c
+    def __init__(self, psi, loss, labels, c, right=None):
+        self.psi, self.loss, self.labels, self.c, self.right = psi, loss, labels, c, right
         self.n, self.d = len(psi), psi[0].shape[1]
 
     def best(self, i, w):
@@ -65,38 +51,62 @@ def dual_value(v, loss, lam, box=None):
     return loss - 0.5 * lam * float(w @ w) - lam * float((v - w) @ w)
 
 
-def enumerated(samples, truths, labellings, feature, loss, c):
-    """All labellings of samples, and phi of the truths."""
+def enumerated(samples, truths, labellings, feature, loss, c, code=None):
+    """All labellings of samples, of which `code` makes those of the package."""
     psi, losses, labels, right = [], [], [], []
     for i, (x, truth) in enumerate(zip(samples, truths, strict=True)):
         found = list(labellings(x))
         right.append(feature(x, truth))
         psi.append(np.array([right[-1] - feature(x, y) for y in found]))
         losses.append(np.array([float(loss(i, y)) for y in found]))
-        labels.append(found)
-    return Enumerated(psi, losses, labels, c), right
+        labels.append(found if code is None else [code(x, y) for y in found])
+    return Enumerated(psi, losses, labels, c, right)
 
 
-def enumerate_chains(X, y, n_states, c, *, mean=True, allowed=None, feature=chain_feature):
-    """All labellings of chains with the Hamming loss (per token, or their number).
+def enumerate_chains(X, y, n_states, c, *, mean=True, rules=(), costs=None, order=1):
+    """All labellings of chains with the Hamming loss (per token, or their number), or costs (T, K).
 
-    Ordered by their last state, then the one before, ...: the order in which the Viterbi
-    algorithm of the package breaks ties.
+    Samples are features of tokens, or pairs with those of edges. Phi has nodes (K, p), transitions
+    (K, K), start (K,), end (K,), edges (q, K, K) and triples (K, K, K), by rows. Ordered by their
+    last state, then the one before, ...: the order in which the Viterbi algorithm of the package
+    breaks ties.
     """
-
-    def labellings(x):
-        found = [np.array(states) for states in itertools.product(range(n_states), repeat=len(x))]
-        if allowed is not None:
-            found = [states for states in found if allowed[states[:-1], states[1:]].all()]
-        return sorted(found, key=lambda states: tuple(states[::-1]))
-
+    costs = [1.0 - np.eye(n_states)[truth] for truth in y] if costs is None else costs
     take = np.mean if mean else np.sum
-    phi = functools.partial(feature, n_states=n_states)
-    return enumerated(X, y, labellings, phi, lambda i, states: take(states != y[i]), c)[0]
+
+    def labellings(sample):
+        n = len(sample[0] if isinstance(sample, tuple) else sample)
+        found = map(np.array, itertools.product(range(n_states), repeat=n))
+        kept = (states for states in found if follows(states, *rules))
+        return sorted(kept, key=lambda states: tuple(states[::-1]))
+
+    def feature(sample, states):
+        x, *edges = sample if isinstance(sample, tuple) else (sample,)
+        on = np.eye(n_states)[states]
+        blocks = [on.T @ x, on[:-1].T @ on[1:], on[0], on[-1]]
+        blocks += [np.einsum("tq,ta,tb->qab", z, on[:-1], on[1:]) for z in edges]
+        if order == 2:
+            blocks.append(np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:]))
+        return np.concatenate([block.ravel() for block in blocks])
+
+    def loss(i, states):
+        return take(costs[i][np.arange(len(states)), states])
+
+    return enumerated(X, y, labellings, feature, loss, c)
 
 
-def enumerate_classes(X, y, n_classes, c, intercept):
-    """All classes of rows with the zero-one loss, the true one first."""
+def follows(states, allowed=None, start=None, end=None):
+    """Whether a labelling keeps the rules of those that are given."""
+    return (
+        (allowed is None or allowed[states[:-1], states[1:]].all())
+        and (start is None or start[states[0]])
+        and (end is None or end[states[-1]])
+    )
+
+
+def enumerate_classes(X, y, n_classes, c, intercept, table=None):
+    """All classes of rows with the zero-one loss, or that of a table, the true one first."""
+    table = 1.0 - np.eye(n_classes) if table is None else table
 
     def labellings(sample):
         return [sample[1], *(k for k in range(n_classes) if k != sample[1])]
@@ -105,7 +115,7 @@ def enumerate_classes(X, y, n_classes, c, intercept):
         return multiclass_feature(sample[0], k, n_classes, intercept)
 
     samples = list(zip(X, y, strict=True))
-    return enumerated(samples, y, labellings, feature, lambda i, k: k != y[i], c)[0]
+    return enumerated(samples, y, labellings, feature, lambda i, k: table[y[i], k], c)
 
 
 def frank_wolfe(pairs, lam, n_steps):

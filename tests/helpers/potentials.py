@@ -60,3 +60,36 @@ def every_labelling(unary, tables, edges):
     for table, (u, v) in zip(tables, edges, strict=True):
         scores += table[labellings[:, u], labellings[:, v]]
     return labellings, scores
+
+
+def random_chain(rng, T, K, order=1, *, forbid=0.0, integers=False, spread=1.0, feasible=True):
+    """Nodes, transitions and, of the second order, triples; integers give ties and exact sums."""
+    shapes = [(T, K), (K, K), (K, K, K)][: order + 1]
+    if integers:
+        tables = [rng.integers(-2, 3, shape).astype(float) for shape in shapes]
+    else:
+        tables = [rng.standard_normal(shape) for shape in shapes]
+        tables[0] *= spread
+    # labels only ever rise here, so that some labelling is allowed whatever is forbidden
+    rising = np.arange(K) == np.sort(rng.integers(0, K, T))[:, None]
+    pairs = np.triu(np.ones((K, K), dtype=bool))
+    keep = rising, pairs, pairs[:, :, None] & pairs[None]
+    return [
+        np.where((must & feasible) | (rng.random(shape) >= forbid), table, -np.inf)
+        for must, shape, table in zip(keep, shapes, tables, strict=False)
+    ]
+
+
+def enumerate_chain(nodes, transitions, triples=None):
+    """All labellings and their scores; `transitions` may be a table for each pair."""
+    T, K = nodes.shape
+    labels = np.indices((K,) * T).reshape(T, -1).T
+    tables = np.broadcast_to(transitions, (T - 1, K, K))
+    scores = nodes[0, labels[:, 0]]
+    for t in range(1, T):
+        # in the order of the recursion, so that equal is equal to the last bit
+        scores = scores + tables[t - 1, labels[:, t - 1], labels[:, t]]
+        if triples is not None and t > 1:
+            scores = scores + triples[tuple(labels[:, t - 2 : t + 1].T)]
+        scores = scores + nodes[t, labels[:, t]]
+    return labels, scores

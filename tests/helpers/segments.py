@@ -38,21 +38,27 @@ def codes(segments):
     return out
 
 
-def feature(x, segments, limits, max_length, *, ends=True, lengths=True):
-    """Return phi(x, y) block by block: what each weight of the model is multiplied by."""
+def feature(x, segments, limits, max_length, *, ends=True, lengths=True, whole=None):
+    """Return phi(x, y) block by block: what each weight of the model is multiplied by.
+
+    Whole segments may have features, (T, max_length, q) by first token and length.
+    """
     K, p = len(limits), x.shape[1]
     coefs, table, sizes = np.zeros((3, K, p)), np.zeros((K, K)), np.zeros((K, max_length))
+    sums = np.zeros((K, 0 if whole is None else whole.shape[2]))
     first, last = np.eye(K)[segments[0][2]], np.eye(K)[segments[-1][2]]
     for a, b, k in segments:
         coefs[0, k] += x[a:b].sum(axis=0)
+        if whole is not None:
+            sums[k] += whole[a, b - a - 1]
         if limits[k] > 1:
             coefs[1, k] += x[a]
             coefs[2, k] += x[b - 1]
             sizes[k, b - a - 1] += 1
     for one, other in zip(segments[:-1], segments[1:], strict=True):
         table[one[2], other[2]] += 1
-    parts = [coefs if ends else coefs[:1], table, sizes if lengths else sizes[:, :0], first, last]
-    return np.concatenate([part.ravel() for part in parts])
+    parts = [coefs if ends else coefs[:1], table, sizes if lengths else sizes[:, :0], sums]
+    return np.concatenate([part.ravel() for part in (*parts, first, last)])
 
 
 def token_loss(segments, truth, cost, table=None):
@@ -85,13 +91,3 @@ def random_scores(rng, n_tokens, n_states, max_length, *, forbid=False):
         for name in scores.keys() - {"tokens"}:
             scores[name][rng.random(scores[name].shape) < 0.15] = -np.inf
     return scores
-
-
-def all_scores(scores):
-    """Return all allowed segmentations, best first, and their scores."""
-    n_tokens, n_states = scores["tokens"].shape
-    limits = [scores["lengths"].shape[1]] * n_states
-    found = [(score(each, **scores), each) for each in segmentations(n_tokens, limits)]
-    found = [pair for pair in found if pair[0] > -np.inf]
-    found.sort(key=lambda pair: -pair[0])
-    return [each for _, each in found], np.array([value for value, _ in found])

@@ -11,7 +11,7 @@ from helpers import paper
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
 from helpers.rankings import enumerate_rankings
-from helpers.segments import codes, feature, segmentations
+from helpers.segments import codes, feature, segmentations, span_loss, token_loss
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.inputs.graphs import check_graphs
@@ -22,6 +22,7 @@ from sskit.models.multiclass import MulticlassModel
 from sskit.models.rankings.model import RankingModel
 from sskit.models.segments.model import SegmentModel
 from sskit.solvers import BCFW
+from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array}
@@ -32,15 +33,24 @@ def thinned(rng, x, form):
     return x * (rng.random(x.shape) < 0.6) if form == "csr" else x
 
 
+def stacked(X, form="dense"):
+    """Matrices as one ragged array."""
+    return RaggedArray(FORMS[form](np.concatenate(X)), np.cumsum([0, *map(len, X)]))
+
+
 @dataclass
 class Toy:
-    """A problem, its enumeration, and the way between their orders of the weights."""
+    """A problem, its enumeration, and the way between their orders of the weights.
+
+    Some can also predict: `decode` makes a decoder of weights.
+    """
 
     problem: object
     layout: object
     pairs: paper.Enumerated
     X: list
     n_states: int
+    decode: object = None
 
     def bound_to(self, problem):
         return replace(self, problem=problem)
@@ -57,22 +67,23 @@ class Toy:
             start += block.size
         return out
 
+    def scores(self, i, w):
+        """<w, phi(x, y)> of all labellings, w in the order of the package."""
+        return (self.pairs.right[i] - self.pairs.psi[i]) @ self.flat(w)
+
+    def truths(self):
+        """The labelling without loss of every sample."""
+        for labels, loss in zip(self.pairs.labels, self.pairs.loss, strict=True):
+            yield labels[int(np.flatnonzero(loss == 0)[0])]
+
     def regularizer(self, lam, box=None):
         if box is None:
             return Regularizer(lam, self.problem.n_weights)
         return BoxRegularizer(lam, *(self.unflat(bound) for bound in box))
 
     def assemble(self, q, i):
-        """B_i q from the documented places of the statistics, in the order of the reference."""
-        n_states, x = self.n_states, self.X[i]
-        stride = -(-n_states // 8) * 8
-        if x.ndim == 1:
-            coef = np.outer(q[:n_states], x)
-            return np.concatenate([coef.ravel(), q[:n_states]])[: self.pairs.d]
-        table = q.reshape(-1, stride)[:, :n_states]
-        nodes = table[n_states : n_states + len(x)]
-        parts = [(nodes.T @ x).ravel(), table[:n_states].ravel(), nodes[0], nodes[-1]]
-        return np.concatenate(parts)
+        """B_i q in the order of the reference; of planes it is that of psi, in test_models."""
+        return self.flat(ProblemProbe(self.problem).scatter(i, q))
 
     def dual_sum(self, dual, lam):
         """(v, mean loss) of a dual point, summed from its blocks."""
@@ -87,16 +98,20 @@ class Toy:
 
 def chain_toy(
     seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3, 4), *, form="dense", weights=None, mean=True,
-    allowed=None,
+    allowed=None, order=1,
 ):  # fmt: skip
     """Random chains; `form` is "dense" or "csr"."""
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(lengths[i % len(lengths)], p)) for i in range(n)]
     X = [thinned(rng, x, form) for x in X]
+    rng = np.random.default_rng(seed) if order == 2 else rng
     y = [rng.integers(n_states, size=len(x)) for x in X]
     if allowed is not None:
         y = [walk(rng, allowed, len(x)) for x in X]
-    return bind_chains(X, y, n_states, form, weights, mean=mean, allowed=allowed)
+    return bind_chains(X, y, n_states, form, weights, mean=mean, allowed=allowed, order=order)
+
+
+second_chain_toy = partial(chain_toy, lengths=(1, 3, 2), order=2)
 
 
 def walk(rng, allowed, length):
@@ -108,52 +123,41 @@ def walk(rng, allowed, length):
 
 
 def bind_chains(
-    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None, order=1
-):
-    """Toy of given chains; a table has costs of pairs of states."""
+    X, y, n_states, form="dense", weights=None, *, mean=True, allowed=None, table=None, order=1,
+    rules=(None, None, None), edges=None, accepted=None,
+):  # fmt: skip
+    """Toy of given chains.
+
+    A table has costs of pairs of states; rules are those of transitions and of both ends. Edges may
+    have features, and further states (T, K) may cost nothing.
+    """
+    rules = (allowed, np.ones(n_states, dtype=bool), None) if allowed is not None else rules
     lengths, c = np.array([len(x) for x in X]), block_weights(len(X), weights)
-    start = None if allowed is None else np.ones(n_states, dtype=bool)
-    model = ChainModel(X[0].shape[1], n_states, allowed, start, None, order=order)
-    offsets = np.concatenate([[0], lengths.cumsum()])
-    stacked = RaggedArray(FORMS[form](np.concatenate(X)), offsets)
+    width = None if edges is None else edges[0].shape[1]
+    model = ChainModel(X[0].shape[1], n_states, *rules, order=order, n_edge_features=width)
+    data = stacked(X, form)
+    further = {} if edges is None else {"edges": FORMS[form](np.concatenate(edges))}
     cost = np.repeat(1.0 / lengths if mean else np.ones(len(X)), lengths)
-    problem = model.bind(stacked, np.concatenate(y), cost, c, table=table)
-    feature = paper.second_chain_feature if order == 2 else paper.chain_feature
-    pairs = paper.enumerate_chains(X, y, n_states, c, mean=mean, allowed=allowed, feature=feature)
-    if table is not None:
-        take = np.mean if mean else np.sum
-        pairs.loss = [
-            np.array([take(table[truth, states]) for states in found])
-            for truth, found in zip(y, pairs.labels, strict=True)
-        ]
-    return (SecondChainToy if order == 2 else Toy)(problem, model.layout, pairs, X, n_states)
+    problem = model.bind(data, np.concatenate(y), cost, c, table=table, **further)
+    if accepted is not None:
+        problem.accept(np.concatenate(accepted))
+    costs = None if accepted is None else [1.0 - right for right in accepted]
+    costs = costs if table is None else [table[truth] for truth in y]
+    samples = X if edges is None else list(zip(X, edges, strict=True))
+    options = {"mean": mean, "rules": rules, "costs": costs, "order": order}
+    pairs = paper.enumerate_chains(samples, y, n_states, c, **options)
 
+    def decode(w, n_jobs=None, **options):
+        return model.decoder(data, w, n_jobs, **further, **options)
 
-class SecondChainToy(Toy):
-    def assemble(self, q, i):
-        n_states = self.n_states
-        table = q.reshape(-1, -(-n_states // 8) * 8)
-        # behind the triples have the least and the largest of each their room
-        first, end = n_states + n_states**2, n_states + (n_states + 2) * n_states
-        pairs = super().assemble(np.concatenate([table[:n_states], table[end:]]).ravel(), i)
-        return np.concatenate([pairs, table[n_states:first, :n_states].ravel()])
-
-
-def second_chain_toy(
-    seed=0, n=5, n_states=3, p=3, lengths=(1, 3, 2), *, form="dense", weights=None
-):
-    """Random chains of the second order; `form` is "dense" or "csr"."""
-    first = chain_toy(seed, n, n_states, p, lengths, form=form)
-    rng = np.random.default_rng(seed)
-    y = [rng.integers(n_states, size=len(x)) for x in first.X]
-    return bind_chains(first.X, y, n_states, form, weights, order=2)
+    return Toy(problem, model.layout, pairs, samples, n_states, decode)
 
 
 def bind_rows(X, y, n_classes, form="dense", weights=None, intercept=True, table=None):
     c = block_weights(len(X), weights)
     model = MulticlassModel(X.shape[1], n_classes, intercept)
     problem = model.bind(FORMS[form](X), np.asarray(y), c, table)
-    pairs = paper.enumerate_classes(X, y, n_classes, c, intercept)
+    pairs = paper.enumerate_classes(X, y, n_classes, c, intercept, table)
     return Toy(problem, model.layout, pairs, list(X), n_classes)
 
 
@@ -161,9 +165,7 @@ def bind_components(X, y, n_states, form="dense", weights=None, intercept=True):
     """Toy of given rows, the components of which all but the first are of one class."""
     class_of = np.minimum(np.arange(n_states), 1)
     table = (class_of[:, None] != class_of) * 1.0
-    toy = bind_rows(X, y, n_states, form, weights, intercept, table)
-    toy.pairs.loss = [table[found[0], found] for found in toy.pairs.labels]
-    return toy
+    return bind_rows(X, y, n_states, form, weights, intercept, table)
 
 
 def multiclass_toy(
@@ -176,15 +178,6 @@ def multiclass_toy(
 
 
 component_toy = partial(multiclass_toy, bind=bind_components)
-
-
-class GraphToy(Toy):
-    def assemble(self, q, i):
-        n_states, (x, _, edge_x) = self.n_states, self.X[i]
-        stride = -(-n_states // 8) * 8
-        nodes = q[: len(x) * stride].reshape(-1, stride)[:, :n_states]
-        pairs = q[len(x) * stride : len(x) * stride + len(edge_x)]
-        return np.concatenate([(nodes.T @ x).ravel(), edge_x.T @ pairs])
 
 
 def graph_toy(
@@ -207,14 +200,7 @@ def bind_graphs(
     model = kind(*sizes, pairwise_form=pairwise_form, inference=inference)
     problem = model.bind(check_graphs(given), np.concatenate(y), cost, c)
     pairs = enumerate_graphs(graphs, y, n_states, c, pairwise_form)
-    return GraphToy(problem, model.layout, pairs, graphs, n_states)
-
-
-class MultilabelToy(Toy):
-    def assemble(self, q, i):
-        labels = q[self.problem.map.node_base :][: self.n_states]
-        pairs = q[: self.problem.map.tail_columns]
-        return np.concatenate([np.outer(labels, self.X[i]).ravel(), labels, pairs])
+    return Toy(problem, model.layout, pairs, graphs, n_states)
 
 
 def multilabel_toy(
@@ -241,13 +227,7 @@ def bind_set_model(model, X, truths, cost, form="dense", weights=None, allowed=N
     ends = getattr(model, "ends", np.empty((0, 2), dtype=int))
     options = {"allowed": allowed, "relaxed": getattr(model, "inference", None) == "lp"}
     pairs = enumerate_sets(X, truths.astype(int), c, ends, cost, model.intercept, **options)
-    return MultilabelToy(problem, model.layout, pairs, list(X), len(cost))
-
-
-class RankingToy(Toy):
-    def assemble(self, q, i):
-        rows, _ = self.X[i]
-        return rows.T @ q[: len(rows)]
+    return Toy(problem, model.layout, pairs, list(X), len(cost))
 
 
 def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, sizes=(4, 3, 5)):
@@ -262,28 +242,13 @@ def ranking_toy(seed=0, n=6, n_states=2, p=3, *, form="dense", weights=None, siz
 
 
 def bind_rankings(X, form="dense", weights=None):
-    c = block_weights(len(X), weights)
-    rows = np.concatenate([x for x, _ in X])
-    offsets = np.cumsum([0, *(len(x) for x, _ in X)])
-    model = RankingModel(rows.shape[1])
-    grades = np.concatenate([grades for _, grades in X])
-    problem = model.bind(FORMS[form](rows), offsets, grades, c)
-    return RankingToy(problem, model.layout, paper.Enumerated(*enumerate_rankings(X), c), X, 2)
+    c, (rows, grades) = block_weights(len(X), weights), zip(*X, strict=True)
+    data, model = stacked(rows, form), RankingModel(rows[0].shape[1])
+    problem = model.bind(data.values, data.offsets, np.concatenate(grades), c)
+    return Toy(problem, model.layout, paper.Enumerated(*enumerate_rankings(X), c), X, 2)
 
 
 LIMITS = (3, 1, 2, 2)  # of the lengths of segments of each state
-
-
-class SegmentToy(Toy):
-    """Toy of segments, with all weights that there may be."""
-
-    def assemble(self, q, i):
-        x, map = self.X[i], self.problem.map
-        tokens = q[map.node_base : map.node_base + len(x) * map.stride].reshape(-1, map.stride)
-        coefs = tokens[:, : map.n_columns].T @ x
-        table = q[: map.tail_base].reshape(map.head_rows, -1)[:, : map.head_columns]
-        others = q[map.tail_base : map.tail_base + map.tail_columns]
-        return np.concatenate([coefs.ravel(), table.ravel(), others])
 
 
 def segment_toy(seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense", weights=None):
@@ -299,30 +264,45 @@ def segment_toy(seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense"
     return bind_segments(X, truths, n_states, form, weights)
 
 
-def bind_segments(X, truths, n_states, form="dense", weights=None):
-    """Toy of given sequences, with the mean loss by token."""
-    limits, lengths = LIMITS[:n_states], np.array([len(x) for x in X])
-    model, c = SegmentModel(X[0].shape[1], limits), block_weights(len(X), weights)
-    values, offsets = np.concatenate(X), np.concatenate([[0], lengths.cumsum()])
-    stacked = RaggedArray(FORMS[form](values), offsets)
-    cost = np.repeat(1.0 / lengths, lengths)
-    problem = model.bind(stacked, np.concatenate(truths).astype(np.int32), cost, c)
+def bind_segments(
+    X, truths, n_states, form="dense", weights=None, *, ends=True, lengths=True, whole=None,
+    costs=None, false_cost=None, table=None,
+):  # fmt: skip
+    """Toy of given sequences, with the mean loss by token, or costs of tokens, or of spans."""
+    limits, c = LIMITS[:n_states], block_weights(len(X), weights)
+    costs = [np.full(len(x), 1.0 / len(x)) for x in X] if costs is None else costs
+    truth, features = np.concatenate(truths).astype(np.int32), [None] * len(X)
+    cost, further = np.concatenate(costs), {}
+    if false_cost is not None:
+        cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
+    if whole is not None:
+        features, further = whole, {"whole": np.concatenate([z.ravel() for z in whole])}
+    n_whole = 0 if whole is None else whole[0].shape[2]
+    model = SegmentModel(X[0].shape[1], limits, ends, lengths, n_whole)
+    problem = model.bind(stacked(X, form), truth, cost, c, false_cost, table=table, **further)
 
-    def labellings(x):
+    def labellings(sample):
         # the order in which the oracle breaks ties
-        found = segmentations(len(x), limits)
+        found = segmentations(len(sample[0]), limits)
         return sorted(found, key=lambda segments: [(k, b - a) for a, b, k in segments[::-1]])
 
+    def phi(sample, segments):
+        x, z = sample
+        return feature(x, segments, limits, max(limits), ends=ends, lengths=lengths, whole=z)
+
+    def loss(i, segments):
+        if false_cost is not None:
+            return span_loss(segments, right[i], false_cost)
+        return token_loss(segments, right[i], costs[i], table)
+
+    samples = list(zip(X, features, strict=True))
     right = [
-        next(segments for segments in labellings(x) if (codes(segments) == truth).all())
-        for x, truth in zip(X, truths, strict=True)
+        next(segments for segments in labellings(sample) if (codes(segments) == truth).all())
+        for sample, truth in zip(samples, truths, strict=True)
     ]
-    pairs, _ = paper.enumerated(
-        X, right, labellings, lambda x, segments: feature(x, segments, limits, max(limits)),
-        lambda i, segments: np.mean(codes(segments) != truths[i]), c,
-    )  # fmt: skip
-    pairs.labels = [[codes(segments) for segments in found] for found in pairs.labels]
-    return SegmentToy(problem, model.layout, pairs, X, n_states)
+    code = lambda _, segments: codes(segments)  # noqa: E731
+    pairs = paper.enumerated(samples, right, labellings, phi, loss, c, code)
+    return Toy(problem, model.layout, pairs, X, n_states)
 
 
 TOYS = {

@@ -42,8 +42,6 @@ def test_sparse_features():
     assert check_graphs([(x, EDGES)]).features[0] is x
     single = check_graphs([(sp.coo_matrix(np.eye(3, dtype=np.float32)), EDGES)])
     assert single.features[0].dtype == np.float32 and single.features[0].format == "csr"
-    with pytest.raises(ValueError, match=r"features of X\[0\] contains NaN at row 1, column 1"):
-        check_graphs([(sp.csr_array(np.diag([1, np.nan, 2])), EDGES)])
 
 
 def test_areas_are_counted_from_segments():
@@ -57,11 +55,9 @@ def test_bad_attributes_are_named():
     for attributes, message in [
         ({"areas": [1, 2]}, r"areas of X\[1\] must be numbers of shape \(3,\), got shape \(2,\)"),
         ({"areas": [1, -2, 1]}, r"areas of X\[1\]\[1\] is -2.0"),
-        ({"areas": [1, np.nan, 1]}, r"areas of X\[1\]\[1\] is nan"),
         ({"segments": np.zeros(3, int)}, r"segments of X\[1\] must be integers of shape"),
         ({"segments": np.zeros((1, 3))}, r"segments of X\[1\] must be integers of shape"),
         ({"segments": np.array([[0, 1, 2, 3]])}, r"segments\[0, 3\] of X\[1\] is 3"),
-        ({"segments": np.array([[0, 1, -1, 2]])}, r"segments\[0, 2\] of X\[1\] is -1"),
         ({"segments": np.array([[0, 0, 2]])}, r"segments of X\[1\] leave node 1 without a pixel"),
         ({}, r"X\[1\] has no areas, but others have"),
         ({"edge_features": np.zeros(0)}, r"X\[1\] has 2 edges but features for 0"),
@@ -70,13 +66,14 @@ def test_bad_attributes_are_named():
         good = graph(areas=np.ones(3), segments=np.array([[0, 1, 2]]))
         with pytest.raises(ValueError, match=message):
             check_graphs([good, graph(**attributes)])
-
-
-def test_a_graph_without_nodes_or_features():
-    with pytest.raises(ValueError, match=r"X\[0\] has no nodes"):
-        check_graphs([(np.zeros((0, 2)), [])])
-    with pytest.raises(ValueError, match="X has 0 features"):
-        check_graphs([(np.zeros((2, 0)), [])])
+    for features, edges, message in [
+        (np.zeros((0, 2)), [], r"X\[0\] has no nodes"),
+        (np.zeros((2, 0)), [], "X has 0 features"),
+        (sp.csr_array(np.diag([1, np.nan, 2])), EDGES,
+         r"features of X\[0\] contains NaN at row 1, column 1"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            check_graphs([(features, edges)])
 
 
 def test_nodes_take_the_label_of_most_pixels_and_pixels_that_of_their_node():

@@ -28,39 +28,39 @@ def same(a, b):
     np.testing.assert_array_equal(a, b)
 
 
+def all_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
+
+
+KINDS = {"dense": lambda x: x, "csr": sp.csr_array, "labels": lambda x: x[:, 0].astype(int)}
+
+
 def ragged(lengths, kind):
     pieces = dense(lengths)
-    if kind == "csr":
-        return pieces, stack_sequences([sp.csr_array(piece) for piece in pieces])
-    if kind == "labels":
-        pieces = [piece[:, 0].astype(int) for piece in pieces]
-        return pieces, RaggedArray(np.concatenate(pieces), np.cumsum([0, *lengths]))
-    return pieces, stack_sequences(pieces)
+    array = RaggedArray(KINDS[kind](np.concatenate(pieces)), np.cumsum([0, *lengths]))
+    return [piece[:, 0] if kind == "labels" else piece for piece in pieces], array
 
 
-@pytest.mark.parametrize("kind", ["dense", "csr", "labels"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_is_a_list(kind):
     pieces, array = ragged([2, 1, 4, 3], kind)
     assert len(array) == 4 and array.shape == (4,) and array.ndim == 1
     assert array.lengths.tolist() == [2, 1, 4, 3]
     assert _num_samples(array) == 4
     assert indexable(array, pieces)[0] is array
-    for i, (piece, row) in enumerate(zip(pieces, array, strict=True)):
-        same(row, piece)
-        same(array[i], piece)
-        same(array[np.int64(i - 4)], piece)
+    all_same(array, pieces)
+    all_same((array[i] for i in range(4)), pieces)
+    all_same((array[np.int64(i - 4)] for i in range(4)), pieces)
     for key in (
         slice(1, 3), slice(None, None, -2), slice(3, 1), slice(None), [2, 0, 2], [],
         np.array([-1, 1]), np.array([True, False, True, False]), [False, False, False, True],
         (np.array([3, 0]), Ellipsis), (slice(0, 2), Ellipsis),
     ):  # fmt: skip
         plain = key[0] if isinstance(key, tuple) else key
-        if not isinstance(plain, slice):
-            plain = np.asarray(plain, dtype=None if len(plain) else int)
-        expected, found = np.arange(4)[plain], array[key]
-        assert isinstance(found, RaggedArray) and len(found) == len(expected)
-        for i, row in zip(expected, found, strict=True):
-            same(row, pieces[i])
+        found = array[key]
+        assert isinstance(found, RaggedArray)
+        all_same(found, [pieces[i] for i in np.arange(4)[plain]])
     for key in (
         4, -5, [0, 4], [-5], [True, False], [0.5], "a", None, [[0]], (0, 1), (0, 1, 2), True,
     ):  # fmt: skip
@@ -68,12 +68,9 @@ def test_is_a_list(kind):
             array[key]
     again = pickle.loads(pickle.dumps(array))
     assert repr(again) == repr(array) and len(repr(array)) < 100
-    for piece, row in zip(pieces, again, strict=True):
-        same(row, piece)
-    train, test, a, b = train_test_split(array, np.arange(4), random_state=0)
-    for part, which in ((train, a), (test, b)):
-        for row, i in zip(part, which, strict=True):
-            same(row, pieces[i])
+    all_same(again, pieces)
+    train, _, which, _ = train_test_split(array, np.arange(4), random_state=0)
+    all_same(train, [pieces[i] for i in which])
     objects = np.asarray(array)
     assert objects.shape == (4,)
     same(objects[1], pieces[1])
@@ -139,8 +136,7 @@ def test_forms_of_dense_sequences():
         same(stacked.values, cube.reshape(6, 4))
     copies = [piece.copy() for piece in pieces]
     stack_sequences(copies).values[:] = -1
-    for piece, x in zip(pieces, copies, strict=True):
-        same(piece, x)
+    all_same(copies, pieces)
 
 
 def test_forms_of_sparse_sequences():
@@ -283,35 +279,34 @@ def test_bad_sequences():
                 stack_sequences(X)
 
 
-LABELS = [
-    ([["a", "bcd"], ["e"]], "U"),
-    ([("a", "bcd"), ["e"]], "U"),
-    ([np.array(["a", "bcd"]), np.array(["e"])], "U"),
-    ([np.array(["a", "bcd"], dtype=object), ["e"]], "U"),
-    ([[np.str_("a"), "bcd"], ["e"]], "U"),
-    ([[b"a", b"b"], [b"c"]], "S"),
-    ([[1, 2], [3]], "i"),
-    ([[np.int8(1), 2], np.array([3])], "i"),
-    ([np.array([1, 2], dtype=np.uint8), np.array([3], dtype=np.int8)], "i"),
-    ([[True, False], [True]], "b"),
-    ([np.array([True, False]), np.array([True])], "b"),
-    ([[True, 2], [3]], "i"),
-    ([[1.0, 2.0], [3]], "f"),
-    ([pd.Series([1, 2]), pd.Series([3])], "i"),
-    ([pd.Series(["a", "b"]), pd.Series(["c"])], "U"),
-    (pd.Series([[1, 2], [3]]), "i"),
-    (RaggedArray(np.array([1, 2, 3]), [0, 2, 3]), "i"),
-    ([[("a", 1), ("b", 2)], [("a", 1)]], "O"),
-    ([[2**70, 1], [2]], "O"),
-    ([np.array([2**63], dtype=np.uint64).repeat(2), np.array([-1])], "O"),
-]
+LABELS = {
+    "U": [
+        [["a", "bcd"], ["e"]], [("a", "bcd"), ["e"]], [np.array(["a", "bcd"]), np.array(["e"])],
+        [np.array(["a", "bcd"], dtype=object), ["e"]], [[np.str_("a"), "bcd"], ["e"]],
+        [pd.Series(["a", "b"]), pd.Series(["c"])],
+    ],
+    "S": [[[b"a", b"b"], [b"c"]]],
+    "i": [
+        [[1, 2], [3]], [[np.int8(1), 2], np.array([3])], [[True, 2], [3]],
+        [np.array([1, 2], dtype=np.uint8), np.array([3], dtype=np.int8)],
+        [pd.Series([1, 2]), pd.Series([3])], pd.Series([[1, 2], [3]]),
+        RaggedArray(np.array([1, 2, 3]), [0, 2, 3]),
+    ],
+    "b": [[[True, False], [True]], [np.array([True, False]), np.array([True])]],
+    "f": [[[1.0, 2.0], [3]]],
+    "O": [
+        [[("a", 1), ("b", 2)], [("a", 1)]], [[2**70, 1], [2]],
+        [np.array([2**63], dtype=np.uint64).repeat(2), np.array([-1])],
+    ],
+}  # fmt: skip
 
 
 def test_stack_labels():
-    for y, kind in LABELS:
-        flat = stack_labels(y, [2, 1])
-        assert flat.dtype.kind == kind and flat.shape == (3,)
-        assert list(flat) == [label for item in y for label in item]
+    for kind, given_labels in LABELS.items():
+        for y in given_labels:
+            flat = stack_labels(y, [2, 1])
+            assert flat.dtype.kind == kind and flat.shape == (3,)
+            assert list(flat) == [label for item in y for label in item]
     y = np.array([["a", "b"], ["c", "d"]])
     for labels in (y, y.astype(object), y.tolist()):
         assert stack_labels(labels, [2, 2]).tolist() == ["a", "b", "c", "d"]
@@ -349,19 +344,13 @@ def test_bad_labels():
                 stack_labels(y, [2, 1])
 
 
-@given(st.lists(st.integers(0, 4), max_size=6))
-def test_split_undoes_stacking(lengths):
+@given(st.lists(st.integers(0, 4), max_size=6), st.randoms(use_true_random=False))
+def test_split_undoes_stacking_and_dense_is_sparse(lengths, random):
     flat = np.arange(sum(lengths))
     pieces = split(flat, np.cumsum([0, *lengths]))
-    assert pieces.dtype == object
-    assert pieces.shape == (len(lengths),)
+    assert pieces.dtype == object and pieces.shape == (len(lengths),)
     assert [len(piece) for piece in pieces] == lengths
     assert [v for piece in pieces for v in piece] == flat.tolist()
-    assert all(isinstance(piece, np.ndarray) for piece in split(np.arange(4), [0, 2, 4]))
-
-
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))
-def test_dense_is_sparse(lengths, random):
-    pieces = dense(lengths, seed=random.randint(0, 1000))
+    pieces = dense([1, *(n for n in lengths if n)], seed=random.randint(0, 1000))
     mixed = [sp.csr_array(p) if random.random() < 0.5 else p for p in pieces]
     same(stack_sequences(mixed).values, stack_sequences(pieces).values)

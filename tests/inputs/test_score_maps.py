@@ -19,16 +19,12 @@ def test_maps_in_good_form_are_not_copied():
     assert check_score_maps([np.ones((2, 3, 4), dtype=np.int8).tolist()], 2)[0].dtype == np.float64
 
 
-def test_one_array_serves():
+def test_one_array_serves_and_positions_are_rounded_to_cells():
     X = np.random.default_rng(0).normal(size=(3, 2, 4, 5))
     np.testing.assert_array_equal(check_score_maps(X, 2), X)
     y = np.array([[[0, 0], [4, 3]]] * 3)
     np.testing.assert_array_equal(check_positions(y, list(X)), y)
-
-
-def test_positions_are_rounded_to_cells():
-    y = [[[3.4, 2.4], [-0.5, 0]], [[1, 4.49], [0.4, 1.6]]]
-    places = check_positions(y, MAPS)
+    places = check_positions([[[3.4, 2.4], [-0.5, 0]], [[1, 4.49], [0.4, 1.6]]], MAPS)
     assert places.dtype == np.int64
     np.testing.assert_array_equal(places, [[[3, 2], [0, 0]], [[1, 4], [0, 2]]])
 
@@ -50,8 +46,6 @@ def test_bad_maps():
         ([np.zeros((3, 4))], ValueError, r"X\[0\] must be numbers of shape"),
         ([MAPS[0], [[1], [1, 2]]], ValueError, r"X\[1\] is no array: its items have different"),
         ([np.full((2, 3, 4), "a")], ValueError, r"X\[0\] must hold numbers"),
-        ([MAPS[0] * 1j], ValueError, r"X\[0\] must hold numbers"),
-        ([None], ValueError, r"X\[0\] must hold numbers"),
         (bad_map((1, 2, 3), np.nan), ValueError, r"X\[1\]\[1, 2, 3\] is nan"),
         (bad_map((0, 0, 3), np.inf), ValueError, r"X\[1\]\[0, 0, 3\] is inf"),
     ]:  # fmt: skip
@@ -63,7 +57,6 @@ def test_bad_positions():
     for y, error, pattern in [
         (None, TypeError, "y must be a list"),
         ([np.zeros((2, 2))], ValueError, "X has 2 samples but y has 1"),
-        ([np.zeros((2, 2)), np.zeros((3, 2))], ValueError, r"y\[1\] must be numbers"),
         ([np.zeros((2, 2)), np.zeros(2)], ValueError, r"y\[1\] must be numbers of shape"),
         ([[[0, 0], [3.6, 0]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(3.6, 0\)"),
         ([[[0, 0], [0, -0.6]], np.zeros((2, 2))], ValueError, r"y\[0\]\[1\] is \(0, -0.6\)"),

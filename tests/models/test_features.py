@@ -7,23 +7,22 @@ from helpers.fits import long_indices
 from helpers.pairwise import every_pair
 
 from sskit.models import request
-from sskit.models.chain.model import chain_map
-from sskit.models.chain.structure import ChainStructure
+from sskit.models.chain.model import ChainModel
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import (
     NO_GRAMS,
     SPARE,
     FeatureRows,
-    end_marks,
     is_mapped,
     row_digests,
     squared_norms,
 )
 from sskit.models.multiclass import MulticlassModel
 from sskit.models.request import Decoder, Request, gather, row_scores
-from sskit.models.structure import NodeLoss, Structure, StructuredProblem
+from sskit.models.structure import Structure
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
+from sskit.utils import RaggedArray
 
 
 def multiclass(X, n_classes=3):
@@ -33,35 +32,36 @@ def multiclass(X, n_classes=3):
     return MulticlassModel(X.shape[1], n_classes, False).bind(X, labels, np.full(n, 1.0 / n))
 
 
-def answers(X, n_classes=3):
-    """Scores, steps and curvatures of all rows."""
-    problem, rng = multiclass(X, n_classes), np.random.default_rng(0)
-    probe, w = ProblemProbe(problem), rng.normal(size=X.shape[1] * n_classes)
-    delta = np.zeros(problem.max_statistics)
-    delta[:n_classes] = rng.normal(size=n_classes)
-    rows = range(X.shape[0])
-    return (
-        np.array([probe.scores(i, w)[:n_classes] for i in rows]),
-        np.array([probe.scatter(i, delta) for i in rows]),
-        np.array([probe.sqnorm(i, delta) for i in rows]),
-    )
-
-
-def agree(X, others, n_classes=3):
-    expected = answers(X, n_classes)
-    for other in others:
-        for a, b in zip(expected, answers(other, n_classes), strict=True):
-            np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-13)
+def messy(X):
+    """CSR whose entries are unsorted, given as two addends, or zero."""
+    columns = [np.flatnonzero(row)[::-1] for row in X]
+    data = [np.r_[row[c] - 1.0, 0.0, np.ones(len(c))] for row, c in zip(X, columns, strict=True)]
+    indices = [np.r_[c, X.shape[1] - 1, c] for c in columns]
+    indptr = np.cumsum([0, *map(len, data)])
+    return sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=X.shape)
 
 
 @pytest.mark.parametrize(("fraction", "n_classes"), [(0.0, 3), (0.1, 8), (0.9, 33), (0.1, 33)])
 def test_dense_and_sparse_are_one(fraction, n_classes):
-    """A dense matrix with few non-zeros (kept as CSR), one with many, and CSR as given."""
+    """A dense matrix with few non-zeros (kept as CSR), one with many, and CSR of any form."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 10)) * (rng.random((6, 10)) < fraction)
     for further in (np.zeros((6, 0)), np.zeros((6, 40)), np.ones((6, 40))):
         wide = np.hstack([X, further])
-        agree(wide, [sp.csr_array(wide), sp.csr_matrix(wide)], n_classes)
+        w, delta = rng.normal(size=(wide.shape[1], n_classes)), rng.normal(size=n_classes)
+        for form in (np.asarray, sp.csr_array, sp.csr_matrix, long_indices, messy):
+            given = form(wide)
+            before = given.copy()
+            problem = multiclass(given, n_classes)
+            probe, padded = ProblemProbe(problem), np.zeros(problem.max_statistics)
+            padded[:n_classes] = delta
+            for i, row in enumerate(wide):
+                scores, moved = probe.scores(i, w.ravel()), probe.scatter(i, padded)
+                np.testing.assert_allclose(scores[:n_classes], row @ w, rtol=1e-12, atol=1e-12)
+                np.testing.assert_allclose(moved, np.outer(row, delta).ravel(), atol=1e-12)
+                norm = (row @ row) * (delta @ delta)
+                assert probe.sqnorm(i, padded) == pytest.approx(norm, rel=1e-12)
+            assert (given != before).sum() == 0
     # what is written later counts: nothing is copied
     coef, rows = np.ones((2, 3)), np.ones((1, 3))
     problem = multiclass(rows)
@@ -69,28 +69,6 @@ def test_dense_and_sparse_are_one(fraction, n_classes):
     coef[1], rows[0, 0] = 2.0, 2.0
     assert row_scores(rows, coef).tolist() == [[4.0, 8.0]]
     assert ProblemProbe(problem).scores(0, np.ones(9))[0] == 4.0
-
-
-def test_forms_of_csr_matrices():
-    X = sp.random_array((6, 10), density=0.3, format="csr", random_state=np.random.default_rng(0))
-    agree(X, [long_indices(X)])
-    # unsorted and explicitly zero entries
-    X = np.array([[0.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
-    messy = (np.array([3.0, 0.0, 2.0, 1.0]), np.array([2, 0, 1, 0]), np.array([0, 3, 4]))
-    agree(X, [sp.csr_array(messy, shape=(2, 3))])
-    # duplicates count as their sum
-    X = np.array([[3.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
-    given = (np.array([1.0, 4.0, 2.0, 1.0]), np.array([0, 2, 0, 1]), np.array([0, 3, 4]))
-    twice = sp.csr_array(given, shape=(2, 3))
-    data = twice.data.copy()
-    agree(X, [twice])
-    check_problem(multiclass(twice), 0)
-    np.testing.assert_array_equal(twice.data, data)
-    # empty rows
-    X = np.zeros((3, 4))
-    X[1, 2] = 1.0
-    agree(X, [sp.csr_array(X)])
-    check_problem(multiclass(sp.csr_array(X)), 0)
 
 
 def test_broken_csr_is_refused():
@@ -158,11 +136,9 @@ def test_every_finite_float16_is_read_right():
     for n_states in (1, 3):
         scores = scores_of(FeatureRows(X), np.ones((n_states, 1)))
         np.testing.assert_array_equal(scores, np.repeat(X.astype(float), n_states, axis=1))
-    wide = np.ascontiguousarray(X.T)
-    coef = np.zeros((40, wide.shape[1]))
-    coef[np.arange(40), 997 * np.arange(40)] = 1.0
-    scores = scores_of(FeatureRows(wide), coef)
-    np.testing.assert_array_equal(scores[0], wide[0, 997 * np.arange(40)].astype(float))
+    wide, some = np.ascontiguousarray(X.T), 997 * np.arange(40)
+    scores = scores_of(FeatureRows(wide), (np.arange(wide.shape[1]) == some[:, None]) * 1.0)
+    np.testing.assert_array_equal(scores[0], wide[0, some].astype(float))
     exact = (X.astype(float) ** 2).ravel()
     np.testing.assert_array_equal(FeatureRows(X).sqnorms(), exact)
 
@@ -209,35 +185,23 @@ def test_numbers_of_other_types_are_not_read_as_floats():
                 FeatureRows(form, sparsify=False)
 
 
-# ---- norms of directions ------------------------------------------------------------------------
-
-
 OFFSETS = np.array([0, 1, 5, 9, 30, 31])
 
 
-def rows(form):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, size=(31, 6)) * 1.0
-    return X + rng.normal(size=X.shape) if form == "dense" else sp.csr_array(X)
-
-
-@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("with_edges", [False, True])
-def test_norms_of_directions(form, with_edges):
-    """They are those of what is scattered, also where nothing is worked out before."""
-    rng, X = np.random.default_rng(1), rows(form)
-    edges = FeatureRows(X[: 31 - 5]) if with_edges else None
-    for prepared in ({}, {"grams": NO_GRAMS}):
-        map = chain_map(FeatureRows(X, marks=end_marks(OFFSETS)), OFFSETS, 3, edges=edges)
-        map.prepare(**prepared)
-        loss = NodeLoss(np.zeros(31, dtype=np.int32), np.ones(31), 3)
-        problem = StructuredProblem(map, ChainStructure(map), loss, np.full(5, 0.2))
-        probe = ProblemProbe(problem)
-        for i in [0, 1, 2, 3, 4, 3]:
-            code = rng.integers(3, size=OFFSETS[i + 1] - OFFSETS[i]).astype(np.int32)
-            direction = probe.plane(i, code)
-            moved = probe.scatter(i, direction)
-            np.testing.assert_allclose(probe.sqnorm(i, direction), moved @ moved, rtol=1e-12)
+def test_norms_of_directions_in_long_sequences(form, with_edges):
+    """Also where no products of rows are worked out before."""
+    rng = np.random.default_rng(0)
+    X = form(rng.integers(0, 3, size=(31, 6)) + (form is np.asarray) * rng.normal(size=(31, 6)))
+    edges = {"edges": X[:26]} if with_edges else {}
+    model = ChainModel(6, 3, n_edge_features=6 if with_edges else None)
+    problem = model.bind(
+        RaggedArray(X, OFFSETS), np.zeros(31), np.ones(31), np.full(5, 0.2), **edges
+    )
+    check_problem(problem, 0)
+    problem.map.prepare(NO_GRAMS)
+    check_problem(problem, 0)
 
 
 # ---- scores, whose weights stay where they are --------------------------------------------------

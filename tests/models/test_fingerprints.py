@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.models import TREE, bind_poses, pose_data
-from helpers.structures import Chains, Classes, Signs, bind
+from helpers.structures import Classes, Signs, bind
 from helpers.toys import bind_chains, bind_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +13,7 @@ from sskit.core.problem import block_weights
 from sskit.models.features import FeatureRows, row_digests, value_digests
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.object_hashes import model_digest, sample_digests
+from sskit.models.rankings.model import RankingModel
 from sskit.models.structured.pystruct import PystructAdapter
 
 
@@ -55,38 +56,78 @@ def test_a_digest_sees_every_value(values, place, value):
     assert value_digests(np.zeros(2), offsets(0, 2)) != value_digests(np.zeros(1), offsets(0, 1))
 
 
-def test_what_is_written_otherwise_is_the_same():
-    """What changes is told apart by estimators, in their test of warm starts."""
-    chains = [np.arange(6.0).reshape(3, 2), np.ones((2, 2))], [np.array([0, 1, 2]), np.ones(2, int)]
-    rows = np.arange(8.0).reshape(4, 2), [0, 1, 2, 0]
-    known = [
-        bind(*data, 3).problem.fingerprint()
-        for bind, data in ((bind_chains, chains), (bind_rows, rows))
-    ]
-    everything = np.ones((3, 3), dtype=bool)
-    for options in ({"form": "csr"}, {"weights": [1.0, 7.0]}, {"allowed": everything}):
-        same = bind_chains(*chains, 3, **options).problem.fingerprint()
-        assert same.difference(known[0]) is None
-    assert bind_rows(*rows, 3, "csr").problem.fingerprint().difference(known[1]) is None
-    assert known[0].difference(known[1]) == "the model changed from multiclass to chain"
+X, SETS = np.random.default_rng(0).normal(size=(5, 3)), np.eye(5, 4, dtype=np.uint8)
 
 
-def changes_of(bind, *cases):
-    """Compare a problem with others, each by what is changed and what is said of it."""
-    first = bind().fingerprint()
-    for changes, sentence in cases:
-        assert bind(**changes).fingerprint().difference(first) == sentence
+def chains(**options):
+    X, y = [np.arange(6.0).reshape(3, 2), np.ones((2, 2))], [np.array([0, 1, 2]), np.ones(2, int)]
+    return bind_chains(X, y, 3, **options).problem
 
 
-def test_structures():
-    X, Y = [np.ones(2), np.zeros(2), np.ones(2)], [0, 1, 2]
-    changes_of(
-        lambda model=None, data=(X, Y): bind(model or Classes(), *data),
-        ({"data": ([x.copy() for x in X], Y)}, None),  # an equal object is the same
-        ({"model": Classes(sparse=True)}, "the model object changed"),
-        ({"model": Chains(3), "data": ([np.ones((1, 2))], [np.zeros(1, dtype=int)])},
-         "the model object changed"),
-    )  # fmt: skip
+def rows(form="dense"):
+    return bind_rows(np.arange(8.0).reshape(4, 2), [0, 1, 2, 0], 3, form).problem
+
+
+def pairs(intercept=True, inference="auto", x=X, weight=None):
+    model = PairwiseModel(3, 4, TREE, intercept, inference)
+    return model.bind(x, SETS, np.ones(4), block_weights(5, weight))
+
+
+def hierarchy(given=(-1, 0, 0, 1)):
+    model = HierarchyModel(3, 4, given, True)
+    return model.bind(X, np.ones_like(SETS), np.ones(4), block_weights(5))
+
+
+STRUCTURE = Classes()
+OTHER = type("Other", (Classes,), {"__module__": Classes.__module__})()
+
+
+def structure(model=STRUCTURE, x=X):
+    return bind(model, list(x), [0, 1, 2, 0, 1])
+
+
+MAPS, PLACES, PARENTS, MEANS = pose_data(np.random.default_rng(8), n=3, largest=4)
+
+
+def poses(maps=MAPS, places=PLACES, means=MEANS, **options):
+    return bind_poses(maps, places, PARENTS, means, **options)[1]
+
+
+def rankings(grades=(1.0, 7.5, -3.0, 2.0, 7.5)):
+    """Grades are compared within a set."""
+    return RankingModel(5).bind(np.eye(5), [0, 2, 5], np.array(grades), np.array([0.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("bind", "changes", "told"),
+    [
+        (chains, {"form": "csr"}, None),
+        (chains, {"weights": [1.0, 7.0]}, None),
+        (chains, {"allowed": np.ones((3, 3), dtype=bool)}, None),
+        (rows, {"form": "csr"}, None),
+        (lambda kind=rows: kind(), {"kind": chains}, "model changed from multiclass to chain"),
+        (pairs, {"x": sp.csr_array(X)}, None),
+        (pairs, {"weight": [1, 2, 3, 4, 5]}, None),
+        (pairs, {"inference": "exhaustive"}, None),
+        (pairs, {"intercept": False}, "fit_intercept changed from True to False"),
+        (hierarchy, {"given": [[1, 0], [2, 0], [3, 1]]}, None),
+        (rankings, {"grades": [0, 1, 0, 1, 2]}, None),
+        (structure, {"x": X.copy(), "model": Classes()}, None),  # an equal object is the same
+        (structure, {"model": Classes(sparse=True)}, "the model object changed"),
+        (structure, {"model": OTHER}, "the model object changed"),
+        (poses, {}, None),
+        (poses, {"maps": [*MAPS[:2], MAPS[2] + 1]}, "X[2] changed"),
+        (poses, {"places": PLACES * [[[1]], [[0]], [[1]]]}, "y[1] changed"),
+        (poses, {"means": MEANS + 1}, "means"),
+        (poses, {"loss": "distance"}, "loss"),
+        (poses, {"cutoff": 0.3}, "loss"),
+        (poses, {"unit": 2.5}, "unit"),
+    ],
+)
+def test_what_changes_is_told(bind, changes, told):
+    """Other changes are those of estimators, in their test of warm starts."""
+    found = bind(**changes).fingerprint().difference(bind().fingerprint())
+    assert found is None if told is None else told in found
 
 
 class Plain:
@@ -106,45 +147,3 @@ def test_objects_without_parameters_are_known_by_their_public_attributes():
         sample_digests([0, lambda x: x], "X")
     with pytest.raises(TypeError, match="^the model cannot be pickled"):
         model_digest(Signs({"loss": lambda y_true, y: 0.0}))
-
-
-def test_sets_of_labels():
-    rng = np.random.default_rng(0)
-    X, truths = rng.normal(size=(5, 3)), rng.integers(2, size=(5, 4)).astype(np.uint8)
-
-    def bind_pairs(intercept=True, inference="auto", x=X, weight=None):
-        model = PairwiseModel(3, 4, TREE, intercept, inference)
-        return model.bind(x, truths, np.ones(4), block_weights(5, weight))
-
-    changes_of(
-        bind_pairs,
-        ({}, None),
-        ({"x": sp.csr_array(X)}, None),
-        ({"weight": [1, 2, 3, 4, 5]}, None),
-        ({"inference": "exhaustive"}, None),
-        ({"intercept": False}, "fit_intercept changed from True to False"),
-    )
-    one, two = (
-        HierarchyModel(3, 4, hierarchy, True)
-        .bind(X, np.ones_like(truths), np.ones(4), block_weights(5))
-        .fingerprint()
-        for hierarchy in ([-1, 0, 0, 1], [[1, 0], [2, 0], [3, 1]])
-    )
-    assert two.difference(one) is None
-
-
-def test_poses():
-    maps, places, parents, means = pose_data(np.random.default_rng(8), n=3, largest=4)
-    given = {"maps": maps, "places": places, "parents": parents, "means": means}
-    first = bind_poses(**given)[1].fingerprint()
-    for changes, told in [
-        ({}, "None"),
-        ({"maps": [*maps[:2], maps[2] + 1]}, "X[2] changed"),
-        ({"places": np.stack([places[0], places[1] * 0, places[2]])}, "y[1] changed"),
-        ({"means": means + 1}, "means"),
-        ({"loss": "distance"}, "loss"),
-        ({"cutoff": 0.3}, "loss"),
-        ({"unit": 2.5}, "unit"),
-    ]:
-        other = bind_poses(**given | changes)[1].fingerprint()
-        assert told in str(other.difference(first))

@@ -2,12 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.models import FULL, NONE, TREE
 
-from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.layout import WeightLayout
-from sskit.models.multiclass import MulticlassModel
-from sskit.models.rankings.model import RankingModel
 
 LAYOUT = WeightLayout(coef=(2, 3), transitions=(2, 2), start=(2,))
 INF = np.inf
@@ -79,17 +75,3 @@ def test_bounds_are_those_of_model_and_user():
         layout.own_bounds = own
         with pytest.raises(ValueError, match=match):
             layout.bounds(user)
-
-
-def test_shapes_of_blocks():
-    for model, shapes in [
-        (MulticlassModel(4, 3, True), {"coef": (3, 4), "intercept": (3,)}),
-        (MulticlassModel(4, 3, False), {"coef": (3, 4)}),
-        (RankingModel(4), {"coef": (1, 4)}),
-        (PairwiseModel(3, 4, TREE, True), {"coef": (4, 3), "intercept": (4,), "pairwise": (3,)}),
-        (PairwiseModel(3, 4, NONE, False), {"coef": (4, 3)}),
-    ]:
-        assert model.layout.shapes == shapes
-    cuts = PairwiseModel(3, 4, FULL, True, "graphcut").layout
-    lower = cuts.split(cuts.bounds(None)[0])
-    assert (lower["pairwise"] == 0).all() and (lower["coef"] == -np.inf).all()

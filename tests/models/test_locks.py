@@ -9,6 +9,8 @@ import pytest
 from helpers.locks import EXACT_SLACK, LOCK_FREE, LOCKING, OTHER_SLACK
 from sskit_probes.core_probe import visit_all
 
+from sskit.solvers.oracle_calls.pool import make_pool
+
 PURE = LOCK_FREE | EXACT_SLACK
 SECONDS = 20
 
@@ -20,19 +22,16 @@ def weights_of(problem, seed=0):
 class Visits:
     """Visits of blocks of a problem in a thread of their own, until they are ended."""
 
-    def __init__(self, problem, w, first=0, step=1):
-        self.mine = slice(first, None, step)
+    def __init__(self, problem, w):
         self.out = np.full((problem.n_blocks, 2), np.nan)
         self.going = np.ones(1, dtype=np.int32)
-        self.thread = threading.Thread(
-            target=visit_all, args=(problem, w, self.out, self.going, first, step)
-        )
+        self.thread = threading.Thread(target=visit_all, args=(problem, w, self.out, self.going))
         self.thread.start()
 
     def wait(self, patience=0.001):
         """Wait for answers of all blocks; the lock is free meanwhile if there is any patience."""
         end = time.perf_counter() + SECONDS
-        while np.isnan(self.out[self.mine]).any() and time.perf_counter() < end:
+        while np.isnan(self.out).any() and time.perf_counter() < end:
             if patience:
                 time.sleep(patience)
 
@@ -67,16 +66,11 @@ def test_visits_go_on_while_another_thread_holds_the_lock(name):
 
 @pytest.mark.parametrize("name", PURE)
 def test_forks_that_are_asked_at_once_answer_as_one_that_is_asked_alone(name):
-    problem, n_forks = PURE[name](), 3
-    w, alone = weights_of(problem), np.empty((problem.n_blocks, 2))
-    visit_all(problem, w, alone, np.zeros(1, dtype=np.int32))
-    together = [Visits(problem.fork(), w, k, n_forks) for k in range(n_forks)]
-    for visits in together:
-        visits.wait()
-    for visits in together:
-        visits.end()
-        expected = alone[visits.mine]
-        np.testing.assert_allclose(visits.out[visits.mine], expected, rtol=1e-12, atol=1e-12)
+    problem = PURE[name]()
+    w = np.append(weights_of(problem), np.zeros(16))
+    alone, together = make_pool(problem, 1).hinges(w), make_pool(problem, 3)
+    for _ in range(5):
+        np.testing.assert_allclose(together.hinges(w), alone, rtol=1e-12, atol=1e-12)
 
 
 def test_who_takes_the_lock_says_so_and_who_chooses_has_memory_of_its_own():

@@ -118,9 +118,9 @@ def test_predictions_are_those_of_the_enumeration(name):
     np.testing.assert_array_equal(other.max_marginals(), most)
     at_best = decoder.scores(best)
     if sums := "tree" not in name:
-        log_sums, marginals = decoder.marginals()[:2]
+        log_sums, marginals, pairs, further = decoder.marginals(weight=toy.pairs.c)
         drawn = decoder.sample(rng.random((3000, len(best))))
-    start = 0
+    start, mean = 0, np.zeros(len(w))
     for i in range(toy.pairs.n):
         known, values = np.array(toy.pairs.labels[i]), toy.scores(i, w)
         order, p = np.argsort(-values)[:5], np.exp(values - logsumexp(values))
@@ -137,5 +137,13 @@ def test_predictions_are_those_of_the_enumeration(name):
             assert log_sums[i] == pytest.approx(logsumexp(values))
             expected = np.array([np.bincount(column, p, minlength=K) for column in known.T])
             np.testing.assert_allclose(marginals[rows], expected, atol=1e-9)
-            fraction = (drawn[:, rows, None] == np.arange(K)).mean(axis=0)
-            np.testing.assert_allclose(fraction, expected, atol=0.05)
+            same = (drawn[:, rows] == known[:, None]).all(axis=2)
+            assert same.any(axis=0).all()  # nothing that is not allowed
+            np.testing.assert_allclose(same.mean(axis=1), p, atol=0.05)
+            mean += toy.pairs.c[i] * (toy.pairs.right[i] - p @ toy.pairs.psi[i])
+    if sums:
+        features, weights = (toy.layout.split(v) for v in (toy.unflat(mean), w))
+        np.testing.assert_allclose(pairs, features["transitions"], atol=1e-12)
+        others = features.keys() & {"edge_coef", "triples"}
+        expected = sum(features[name].ravel() @ weights[name].ravel() for name in others)
+        assert further == pytest.approx(expected, abs=1e-12)

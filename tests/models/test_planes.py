@@ -47,6 +47,12 @@ def test_planes_come_and_go(rows):
     assert planes.n_planes == 1
     probe.evict(0, slot)
     assert planes.n_planes == 0
+    # what is forgotten cannot be kept
+    code, loss = ask(probe, 0, 1)
+    ask(probe, 0, 2)
+    with pytest.raises(RuntimeError, match="plane 1 cannot be kept, it is no longer known"):
+        probe.insert(0, code, loss)
+    assert not probe.plane(0, code).any()
 
 
 def test_forks_share_planes_and_drop_theirs(rows):
@@ -89,20 +95,10 @@ def test_many_planes():
     assert problem.plane_store.n_planes == len(held[0]) + len(held[1]) + n_pending > 500
 
 
-def test_a_forgotten_plane_cannot_be_kept(rows):
-    probe = DualProbe(rows, DualState(rows))
-    code, loss = ask(probe, 0, 1)
-    ask(probe, 0, 2)
-    with pytest.raises(RuntimeError, match="plane 1 cannot be kept, it is no longer known"):
-        probe.insert(0, code, loss)
-    assert not probe.plane(0, code).any()
-
-
 @pytest.mark.parametrize("plane_life", [1, 100])
 def test_the_solver_holds_what_it_stores(plane_life):
     toy = chain_toy(0, n=7)
-    truths = [np.array(ProblemProbe(toy.problem).truth(i), dtype=np.int32) for i in range(7)]
-    chains = bind(Chains(toy.n_states), toy.X, truths)
+    chains = bind(Chains(toy.n_states), toy.X, list(toy.truths()))
     for _ in range(2):  # what is solved leaves only pending planes
         regularizer = Regularizer(0.1, chains.n_weights)
         solver, options = keeping(plane_life)(steps="pairwise"), {"n_jobs": 2, "random_state": 0}
@@ -153,14 +149,3 @@ def test_keys_of_labels():
     model = Signs({"joint_feature": lambda x, y: x, "loss": lambda y_true, y: 0.0})
     with pytest.raises(TypeError, match="a labelling of sample 1 is of type list, which can"):
         bind(model, [np.ones(2)] * 2, [1, [lambda: 0]])
-
-
-def test_the_truth_in_another_form_is_the_truth():
-    model = Classes()
-    model.argmax = lambda x, w, y_true=None: np.array(Classes.argmax(model, x, w, y_true))
-    model.loss = lambda y_true, y: float(y_true != y)
-    probe = ProblemProbe(bind(model, [np.ones(2)], [1]))
-    assert ask(probe, 0, 1) == ([0], 0.0)
-    code, loss = ask(probe, 0, 2)
-    assert (code > 0).all()
-    assert loss == 1.0

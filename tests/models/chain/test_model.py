@@ -8,7 +8,6 @@ from helpers.models import MODELS, rules
 from sskit_probes.factor_probe import FactorProbe
 
 from sskit.models.chain.model import ChainModel, check_lengths
-from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 
@@ -65,70 +64,51 @@ NAMES = [
 ]  # fmt: skip
 
 
-def make(name):
-    toy = MODELS[name]()
-    w = np.random.default_rng(0).normal(size=toy.pairs.d)
-    return toy, FactorProbe(toy.problem.decomposition()), w
-
-
-def parts(probe, i, labels, w):
-    """(score, squared norm, joint features) of all factors of a block with these labels."""
-    start, n_states = probe.nodes(i)[0], probe.factors.n_states
-    found = [probe.node(i, j, labels[j - start], w) for j in probe.nodes(i)]
-    for e, first, second in probe.edges(i):
-        pair = labels[first - start] * n_states + labels[second - start]
-        found.append(probe.edge(i, e, pair, w))
-    return found
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_factors_add_up_to_the_whole(name):
-    toy, probe, w = make(name)
-    whole, n_edges = ProblemProbe(toy.problem), 0
+    toy, rng = MODELS[name](), np.random.default_rng(0)
+    w, probe = rng.normal(size=toy.pairs.d), FactorProbe(toy.problem.decomposition())
+    n_states, n_edges, place = probe.factors.n_states, 0, probe.factors.pair_weights
     assert probe.factors.forest
     np.testing.assert_array_equal(probe.factors.block_weight, toy.pairs.c)
+    shared = "edges" not in name and "rules" not in name  # one table is that of all edges
+    assert (place >= 0) == shared
     for i in range(toy.pairs.n):
         # edges connect neighbours
         nodes, edges = list(probe.nodes(i)), list(probe.edges(i))
         assert [ends for _, *ends in edges] == [*map(list, itertools.pairwise(nodes))]
         assert [e for e, *_ in edges] == [*range(n_edges, n_edges := n_edges + len(edges))]
+        states = [[probe.node(i, j, y, w) for y in range(n_states)] for j in nodes]
+        pairs = [[probe.edge(i, e, pair, w) for pair in range(n_states**2)] for e, *_ in edges]
+        for score, sqnorm, phi in itertools.chain(*states, *pairs):
+            # the last labels may be forbidden where chains end
+            assert score == pytest.approx(phi @ w, abs=1e-12) or score == -np.inf
+            assert sqnorm == pytest.approx(phi @ phi, abs=1e-12)
         truth, costs = zip(*map(probe.truth, nodes), strict=True)
-        np.testing.assert_array_equal(whole.truth(i)[: len(truth)], truth)
-        true_parts = parts(probe, i, truth, w)
-        for labels, psi, loss in zip(
-            toy.pairs.labels[i], toy.pairs.psi[i], toy.pairs.loss[i], strict=True
-        ):
-            found = parts(probe, i, labels, w)
-            moved = sum(p[2] for p in true_parts) - sum(p[2] for p in found)
-            np.testing.assert_allclose(toy.flat(moved), psi, atol=1e-12)
-            for score, sqnorm, phi in found:
-                # the last labels may be forbidden where chains end
-                assert score == pytest.approx(phi @ w, abs=1e-12)
-                assert sqnorm == pytest.approx(phi @ phi, abs=1e-12)
-            assert np.dot(costs, np.array(labels) != truth) == pytest.approx(loss, abs=1e-12)
-    assert probe.factors.n_edges == n_edges
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_scores_of_all_states_and_of_some(name):
-    toy, probe, w = make(name)
-    ruled, shared = "rules" in name, name in NAMES[:2]
-    place = probe.factors.pair_weights
-    assert (place >= 0) == shared
-    for i in range(probe.factors.n_blocks):
-        for j in probe.nodes(i):
-            one_by_one = [probe.node(i, j, y, w)[0] for y in range(3)]
-            np.testing.assert_allclose(probe.node_scores(i, j, w), one_by_one, atol=1e-12)
-            for start, stop in [(0, 1), (1, 3), (2, 3), (1, 1)]:
+        features = []
+        for labels in (np.array(truth), *toy.pairs.labels[i]):
+            of_nodes = [found[y][2] for found, y in zip(states, labels, strict=True)]
+            ends = np.ravel_multi_index((labels[:-1], labels[1:]), (n_states,) * 2)
+            features.append(sum(of_nodes) + sum(pairs[e][y][2] for e, y in enumerate(ends)))
+        for phi, psi in zip(features[1:], toy.pairs.psi[i], strict=True):
+            np.testing.assert_allclose(toy.flat(features[0] - phi), psi, atol=1e-12)
+        lost = (np.array(toy.pairs.labels[i]) != truth) @ costs
+        np.testing.assert_allclose(lost, toy.pairs.loss[i], atol=1e-12)
+        # scores of all states and of some, of all pairs and of those that are allowed
+        for found, j in zip(states, nodes, strict=True):
+            scores = [score for score, *_ in found]
+            for start, stop in [(0, None), (0, 1), (1, 3), (2, 3), (1, 1)]:
                 some = probe.node_scores(i, j, w, start, stop)
-                np.testing.assert_allclose(some, one_by_one[start:stop], atol=1e-12)
-        for e, _, _ in probe.edges(i):
+                np.testing.assert_allclose(some, scores[start:stop], atol=1e-12)
+        for found, (e, *_) in zip(pairs, edges, strict=True):
             table = probe.edge_table(i, e, w)
-            one_by_one = [probe.edge(i, e, pair, w)[0] for pair in range(9)]
-            np.testing.assert_allclose(table.ravel(), one_by_one, rtol=0 if shared else 1e-12)
-            np.testing.assert_array_equal(np.isfinite(table), rules(3)[0] if ruled else True)
+            scores = [score for score, *_ in found]
+            np.testing.assert_allclose(table.ravel(), scores, rtol=0 if shared else 1e-12)
+            allowed = rules(3)[0] if "rules" in name else True
+            np.testing.assert_array_equal(np.isfinite(table), allowed)
             if shared:
                 np.testing.assert_array_equal(table.ravel(), w[place : place + 9])
+    assert probe.factors.n_edges == n_edges
     if shared:
         transitions = toy.layout.split(w)["transitions"]
         np.testing.assert_array_equal(w[place : place + 9], transitions.ravel())

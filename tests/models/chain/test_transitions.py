@@ -14,19 +14,21 @@ from sskit.models.chain.transitions import kinds_of, repair, resolve_transitions
 BIO = np.array(["B-X", "B-Y", "I-X", "I-Y", "O"])
 
 
-def test_bio():
-    for classes, begins in [
-        (BIO, {"I-X": {"B-X", "I-X"}, "I-Y": {"B-Y", "I-Y"}}),
+@pytest.mark.parametrize(
+    ("classes", "begins"),
+    [
         # kinds with dashes, and without a beginning
         (["B-a-b", "I-a", "I-a-b", "O"], {"I-a": {"I-a"}, "I-a-b": {"B-a-b", "I-a-b"}}),
         # prefixes alone are spans without a type
         (["B", "I", "I-a", "O"], {"I": {"B", "I"}, "I-a": {"I-a"}}),
-    ]:
-        allowed, start, end = scheme_transitions("bio", np.array(classes))
-        for (a, before), (b, label) in itertools.product(enumerate(classes), repeat=2):
-            assert allowed[a, b] == (before in begins.get(label, classes))
-        assert start.tolist() == [label not in begins for label in classes]
-        assert end.all()
+    ],
+)
+def test_kinds_of_labels(classes, begins):
+    """Which tags may follow each other in all schemes is in tests/test_tag_schemes."""
+    allowed, start, end = scheme_transitions("bio", np.array(classes))
+    for (a, before), (b, label) in itertools.product(enumerate(classes), repeat=2):
+        assert allowed[a, b] == (before in begins.get(label, classes))
+    assert start.tolist() == [label not in begins for label in classes] and end.all()
 
 
 def test_labels_outside_the_scheme():
@@ -69,11 +71,6 @@ def test_truths_that_are_not_allowed_are_named():
         refuse([4, 2] * 12, np.arange(13) * 2)
     named = [f"y[{i}][1] is I-X after O" in str(caught.value) for i in range(12)]
     assert named == [True] * 10 + [False] * 2
-    # inside sequences only
-    allowed, ends = ~np.eye(2, dtype=bool), np.array([True, True])
-    for labels, tokens in (([0, 1, 1, 0], []), ([0, 1, 1, 1], [3])):
-        found = find_violations(np.array(labels), np.array([0, 2, 4]), allowed, ends, ends)
-        assert found.tolist() == tokens
 
 
 @given(data=st.data(), scheme=st.sampled_from(["bio", "iob1", None]))
@@ -115,11 +112,3 @@ def test_repair_changes_as_little_as_can_be(data, scheme):
         options, np.split(labels, cut), np.split(repaired, cut), strict=True
     ):
         assert cost(found, true) == min(cost(y, true) for y in some)
-
-
-def test_an_inside_without_a_beginning_becomes_the_beginning():
-    labels, offsets = np.array([4, 2, 2, 4]), np.array([0, 4])
-    allowed, start, end = scheme_transitions("bio", BIO)
-    tokens = find_violations(labels, offsets, allowed, start, end)
-    repaired = repair(tokens, labels, offsets, allowed, start, end, kinds_of(BIO))
-    assert BIO[repaired].tolist() == ["O", "B-X", "I-X", "O"]

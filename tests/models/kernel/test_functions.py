@@ -45,7 +45,6 @@ def test_which_kernels_are_definite_and_known_again():
     ]:
         assert kernel.definite is definite
     kernel = Kernel("rbf", gamma=0.5)
-    assert repr(kernel) == "Kernel(function='rbf', parameters={'gamma': 0.5})"
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert kernel not in (Kernel("rbf", gamma=0.25), Kernel("linear"), "rbf")
 
@@ -70,15 +69,6 @@ def test_wrong_kernel_functions_and_matrices(monkeypatch):
         ]:
             with pytest.raises(ValueError, match=message):
                 check_precomputed(matrix)
-
-
-def test_precomputed_kernels():
-    matrix, kernel = X @ X.T, PrecomputedKernel()
-    check_precomputed(matrix)
-    np.testing.assert_array_equal(kernel.rows(matrix, np.array([3, 1])), matrix[[3, 1]])
-    np.testing.assert_array_equal(kernel.within(matrix, 2, 4), matrix[2:4, 2:4])
-    assert kernel.support_vectors(matrix, np.array([1])).shape == (0, 0)
-    np.testing.assert_array_equal(kernel.against(matrix, np.array([4, 0]), None), matrix[:, [4, 0]])
 
 
 def test_expansion_in_blocks(monkeypatch):

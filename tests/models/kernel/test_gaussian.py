@@ -85,7 +85,7 @@ def test_single_precision_is_for_what_it_can_hold():
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_kernels_among_rows_and_in_stripes(form):
+def test_kernels_among_rows_in_stripes_and_of_other_rows(form):
     X = np.random.default_rng(0).normal(size=(1100, 3))
     rows, some = GaussianRows(form(X), 0.4, False), np.array([700, 3, 1099])
     K = rbf_kernel(X[some], X, gamma=0.4)
@@ -96,6 +96,13 @@ def test_kernels_among_rows_and_in_stripes(form):
         np.testing.assert_allclose(block[:, : part.shape[1]], part, rtol=1e-13)
         starts.append(start)
     assert starts == [0, 512, 1024]
+    others = np.random.default_rng(1).normal(size=(45, 3))
+    np.testing.assert_allclose(
+        rows.against(form(others)), rbf_kernel(others, X, gamma=0.4), rtol=1e-12
+    )
+    assert rows.against(form(X[:0])).shape == (0, 1100)
+    assert GaussianRows(form(X[:0]), 0.4, False).against(form(X)).shape == (1100, 0)
+    assert rows.against(form(1e200 * X)) is None
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
@@ -110,18 +117,6 @@ def test_neighbours_stand_together(form):
     assert np.abs(np.diff(X[order, 0])).sum() < 0.6 * np.abs(np.diff(X[random, 0])).sum()
     np.testing.assert_array_equal(arranged(np.ones((128, 40)), range(100)), random)
     np.testing.assert_array_equal(arranged(form(X), [5]), [5])
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_kernels_of_other_rows(form):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(45, 4)) * (rng.random((45, 4)) < 0.5)
-    rows = GaussianRows(form(X[:40]), 0.7, False)
-    found = rows.against(form(X[35:]))
-    np.testing.assert_allclose(found, rbf_kernel(X[35:], X[:40], gamma=0.7), rtol=1e-13)
-    assert rows.against(form(X[:0])).shape == (0, 40)
-    assert GaussianRows(form(X[:0]), 0.7, False).against(form(X)).shape == (45, 0)
-    assert rows.against(form(1e200 * X)) is None
 
 
 def test_what_is_left_to_others(monkeypatch):

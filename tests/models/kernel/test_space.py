@@ -1,5 +1,6 @@
 """Models in a kernel space: contract, optima, values of their coefficients, batches, parts."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,6 @@ import sskit.models.kernel.space
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.models.kernel.functions import Kernel, PrecomputedKernel
-from sskit.models.kernel.rows import KernelRows, WorkingRows
 from sskit.models.kernel.space import KernelSupport, diagonal, runs_within
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
@@ -61,32 +61,27 @@ def test_models_keep_the_contract(name, form, n_bytes):
         check_problem(in_kernel_space(name, toy, RBF)[0], 1)
 
 
-@every_pair(name=TOYS, solver=STEADY, n_bytes=[FEW, 1e9])
-def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes):
+# slack rescaling where rounding decides no search
+SLACK = [("chain", "plain"), ("multiclass", "pairwise"), ("chain", "fw")]
+MARGIN = itertools.product(TOYS, STEADY, (FEW, 1e9), (False,))
+
+
+@pytest.mark.parametrize(
+    ("name", "solver", "n_bytes", "slack"), [*MARGIN, *((*case, 1e9, True) for case in SLACK)]
+)
+def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes, slack):
     """Not only the same optimum: the same steps, but for rounding."""
     space, precision = make(name, n_bytes=n_bytes), PRECISION[n_bytes]
-    options = {"tol": 0.0, "max_iter": 12}
+    options = {"tol": 0.0, "max_iter": 8 if slack else 12}
+    for toy in (space.toy, space) if slack else ():
+        # the same search for both: chains have an exact one outside kernel spaces only
+        toy.problem = SlackRescaling(search="bisecting").wrap(toy.problem)
     plain, found = (solve_toy(STEADY[solver], toy, 0.1, **options) for toy in (space.toy, space))
     close = partial(pytest.approx, abs=precision, rel=precision)
     assert (plain.primal, plain.dual, plain.gap) == close((found.primal, found.dual, found.gap))
     w = linear_weights(space.layout, space.problem, found.w, space.toy)
     np.testing.assert_allclose(w, space.toy.flat(plain.w), atol=10 * precision)
     space.check_values(found.w, 10 * precision)
-
-
-# where rounding decides no search
-@pytest.mark.parametrize(
-    ("name", "solver"), [("chain", "plain"), ("multiclass", "pairwise"), ("chain", "fw")]
-)
-def test_slack_rescaling(name, solver):
-    space = make(name, 6, 7)
-    # the same search for both: chains have an exact one outside kernel spaces only
-    for toy in (space.toy, space):
-        toy.problem = SlackRescaling(search="bisecting").wrap(toy.problem)
-    plain, found = (
-        solve_toy(STEADY[solver], toy, 0.1, tol=0.0, max_iter=8) for toy in (space.toy, space)
-    )
-    assert (plain.primal, plain.dual) == pytest.approx((found.primal, found.dual), abs=1e-9)
 
 
 @every_pair(name=TOYS, solver=FREE, n_bytes=[FEW, 1e9])
@@ -270,14 +265,6 @@ def test_every_order_of_blocks_and_rows_that_are_added_once(few_rows):
 
 
 def test_nothing_changes_without_a_step_and_steps_need_room(few_rows):
-    matrix = RBF(np.arange(5.0)[:, None], np.arange(5.0)[:, None])
-    rows, values = WorkingRows(KernelRows.of_matrix(matrix, 2), 2), np.arange(10.0).reshape(2, 5)
-    rows.begin(np.array([3, 1]), values, 0)
-    assert rows.n == 2
-    rows.end(values)
-    np.testing.assert_array_equal(values, np.arange(10.0).reshape(2, 5))
-    rows.end(None)
-    # rows that must be kept
     kernel = Kernel("poly", gamma=0.3, degree=2, coef0=1.0)
     problem, _ = in_kernel_space("chain", chain_toy(0, n=6), kernel, n_bytes=1)
     v = np.zeros(problem.n_weights + 8)
@@ -348,10 +335,9 @@ def test_parts_keep_the_contract():
     """Also where the whole or the part has single rows, whose squared norms stand elsewhere."""
     problems = [whole(name)[1] for name in TOYS]
     for lengths in [(1,), (2, 1, 2, 3, 1, 1)]:
-        toy = chain_toy(3, n=6, lengths=lengths)
-        problems.append(in_kernel_space("chain", toy, RBF)[0])
-        check_problem(problems[-1], 0)
+        problems.append(in_kernel_space("chain", chain_toy(3, n=6, lengths=lengths), RBF)[0])
     for problem in problems:
+        check_problem(problem, 0)
         part = problem.restrict(SOME, np.full(3, 1 / 3))
         assert part.n_blocks == 3
         assert part.space.is_kernel_space

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 from helpers.label_sets import random_forest, random_model, set_scores
-from helpers.models import EDGES, FULL, HIERARCHIES, NONE, TREE
+from helpers.models import EDGES, FULL, HIERARCHIES, NONE, TREE, bind_sets
 from helpers.multilabel import all_sets
+from helpers.slack import slack_pairs
 from helpers.toys import multilabel_toy
 from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.problem import block_weights
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel, choose_inference
 from sskit.models.slack.model import SlackRescaling
-from sskit.testing.probe import ProblemProbe
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem
 
 
@@ -128,51 +129,40 @@ def test_without_an_oracle_it_bisects():
         assert SlackRescaling().wrap(problem).settings[0] == "bisecting"
 
 
-def check_searches(model, truth, cost, gains, pairwise, sets, offset):
-    """Both searches find the largest product of margin and loss of the sets, if one counts."""
-    problem = model.bind(np.zeros((1, 1)), truth[None], cost, block_weights(1))
-    theta = np.zeros(problem.max_statistics)
-    base = problem.map.node_base
-    theta[: len(pairwise)], theta[base : base + len(gains)] = pairwise, gains
-    score = set_scores(np.vstack([truth[None], sets]).astype(int), gains, model.ends, pairwise)
-    h, g = offset + score[1:] - score[0], np.abs(sets - truth.astype(int)) @ cost
-    best = np.max((h * g)[(h > 0) & (g > 0)], initial=0.0)
-    for name in ("exact", "angular"):
-        search = SlackRescaling(name).wrap(problem)
-        for wrapped in (search, search.fork()):
-            probe = ProblemProbe(wrapped)
-            code, value = probe.argmax(0, theta, offset)
-            loss = np.array(code[-2:], dtype=np.int32).view(np.float64)[0]
-            found = np.array(code[: len(truth)]) >> 30
-            assert (sets == found).all(axis=1).any()
-            assert loss == pytest.approx(np.abs(found - truth.astype(int)) @ cost)
-            margin = offset + set_scores(found[None], gains, model.ends, pairwise)[0] - score[0]
-            assert max(loss * margin, 0.0) == pytest.approx(best, rel=1e-9, abs=1e-12)
-
-
 @pytest.mark.parametrize("n", range(1, 9))
 def test_the_largest_product_of_all_sets(n):
     """By the programme for losses that count on forests, and by trying all sets."""
     for seed in range(5):
-        rng, sets = np.random.default_rng([n, seed]), all_sets(n)
-        truth, offset = rng.integers(2, size=n).astype(np.uint8), float(rng.choice([0.2, 1.0, 3.0]))
+        rng = np.random.default_rng([n, seed])
         counts = 0.5 * rng.integers(4, size=n)
         counts[0] = 0.5  # of which all are multiples
         others = rng.choice([0.0, 0.25, 1.0, 3.0], size=n) * rng.exponential(size=n)
-        forest = random_forest(rng, n, int(rng.integers(n)))
-        for cost in (counts, others):
-            model, gains = PairwiseModel(1, n, forest, False), rng.normal(size=n)
-            pairwise = rng.normal(size=len(forest)) * rng.choice([1, 5])
-            check_searches(model, truth, cost, gains, pairwise, sets, offset)
-        gains, edges, pairwise = random_model(rng, n, 0.7)
-        model = PairwiseModel(1, n, edges, False, "exhaustive" if len(edges) else "auto")
-        check_searches(model, truth, others, gains, pairwise, sets, offset)
+        forest, (_, edges, _) = (
+            random_forest(rng, n, int(rng.integers(n))),
+            random_model(rng, n, 0.7),
+        )
+        on_forest = PairwiseModel(3, n, forest, False)
         names = rng.permutation(n)
-        edges = [(names[v], names[rng.integers(v)]) for v in range(1, n) if rng.random() < 0.8]
-        model = HierarchyModel(1, n, np.array(edges, dtype=np.int32).reshape(-1, 2), False)
-        sets = sets[(model.hierarchy.closed(sets.astype(np.uint8)) == sets).all(axis=1)]
-        truth = sets[rng.integers(len(sets))].astype(np.uint8)
-        check_searches(model, truth, counts, rng.normal(size=n), np.empty(0), sets, offset)
+        above = [(names[v], names[rng.integers(v)]) for v in range(1, n) if rng.random() < 0.8]
+        for model, cost in [
+            (on_forest, counts),
+            (on_forest, others),
+            (PairwiseModel(3, n, edges, False, "exhaustive" if len(edges) else "auto"), others),
+            (HierarchyModel(3, n, np.array(above, dtype=np.int32).reshape(-1, 2), False), counts),
+        ]:
+            toy = bind_sets(model, cost=cost)
+            pairs, offset = slack_pairs(toy.pairs), float(rng.choice([0.2, 1.0, 3.0]))
+            w = rng.normal(size=pairs.d) * rng.choice([0.3, 1.0, 5.0])
+            expected = [
+                np.max(offset * loss - psi @ w)
+                for loss, psi in zip(pairs.loss, pairs.psi, strict=True)
+            ]
+            for name in ("exact", "angular"):
+                problem = SlackRescaling(name).wrap(toy.problem)
+                for asked in (problem, problem.fork()):
+                    padded = np.append(toy.unflat(w), np.zeros(16))
+                    found = make_pool(asked).hinges(padded, loss_weight=offset)
+                    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])

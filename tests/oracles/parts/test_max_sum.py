@@ -6,7 +6,6 @@ from helpers.trees import enumerate_parts, random_parents, spring_costs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sskit.inputs.edges import check_parents, parents_first
 from sskit.oracles import distance_transform, parts_max_marginals, parts_max_sum
 
 
@@ -55,27 +54,6 @@ def test_equals_enumeration(seed, n):
             others = tuple(axis for axis in range(len(scores)) if axis != k)
             expected = total.max(axis=others).reshape(scores[k].shape)
             np.testing.assert_allclose(best[k], expected, atol=size)
-
-
-def test_parents_come_first():
-    for n_nodes, n_roots in [(1, 1), (2, 1), (2, 2), (3, 1), (8, 8), (9, 2), (100, 1), (100, 2)]:
-        rng = np.random.default_rng(n_nodes)
-        parents = random_parents(rng, n_nodes, n_roots)
-        order = parents_first(check_parents(parents, "parents"))
-        assert sorted(order) == list(range(n_nodes))
-        place = np.argsort(order)
-        below = parents >= 0
-        assert (place[below] > place[parents[below]]).all()
-    chain = np.arange(-1, 99)
-    np.testing.assert_array_equal(parents_first(check_parents(chain, "parents")), chain + 1)
-
-
-def test_cycles_are_found():
-    for length in (1, 2, 3, 7, 8):
-        parents = np.concatenate([np.roll(np.arange(length), 1), [0, -1, length + 1]])
-        with pytest.raises(ValueError, match="has a cycle") as error:
-            check_parents(parents, "parents")
-        assert int(str(error.value).split("node ")[1].split(" ")[0]) < length
 
 
 # ------------------------------------------------------------------------ distance transforms
@@ -152,15 +130,3 @@ def test_ties_forbidden_grids_and_springs_that_hardly_bend():
     best = distance_transform(scores, 1)[0]
     assert best.dtype == np.float64
     np.testing.assert_array_equal(distance_transform(scores.tolist(), [1.0, 1.0])[0], best)
-
-
-def test_axes_are_those_of_the_scores():
-    scores = np.full((6, 8), -np.inf)
-    scores[4, 3] = 0.0
-    best, places = distance_transform(scores, [1.0, 100.0], linear=[0, 3], mean=[2, -1])
-    assert (places == 4 * 8 + 3).all()
-    assert best[2, 4] == 0.0
-    assert best[1, 4] == -1.0
-    assert best[2, 3] == -(3 + 100)
-    one_row = distance_transform(scores[4:5], 1.0, mean=[2, 0])[0]
-    assert one_row[0, 3] == -4.0

@@ -1,62 +1,12 @@
-"""Oracles of segments find what the best of all segmentations are."""
+"""Oracles of segments that are too many for test_enumeration, and their ties."""
 
 import numpy as np
 import pytest
-from helpers.segments import all_scores, random_scores
+from helpers.segments import random_scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sskit.oracles import segment_marginals, segment_max_marginals, segment_max_sum, segment_top_k
-
-SIZES = [(1, 1, 1), (1, 3, 2), (4, 1, 3), (5, 2, 3), (4, 3, 6), (6, 2, 2), (3, 9, 2)]
-
-
-def draw(size, seed, forbid):
-    """Return random scores, without `whole` in every other draw."""
-    scores = random_scores(np.random.default_rng(seed), *size, forbid=forbid)
-    if seed % 2:
-        del scores["whole"]
-    return scores
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("forbid", [False, True])
-def test_all_oracles_are_right(size, forbid):
-    for seed in range(4):
-        check_all_oracles(draw(size, seed, forbid), size)
-
-
-def check_all_oracles(scores, size):
-    segmentations, values = all_scores(scores)
-    if not segmentations:
-        for oracle in (segment_max_sum, segment_marginals):
-            with pytest.raises(ValueError, match="no segmentation"):
-                oracle(**scores)
-        with pytest.raises(ValueError, match="no segmentation"):
-            segment_top_k(**scores, k=2)
-        assert (segment_max_marginals(**scores) == -np.inf).all()
-        return
-    found, value = segment_max_sum(**scores)
-    assert found == segmentations[0]
-    assert value == pytest.approx(values[0])
-    found, best = segment_top_k(**scores, k=40)
-    assert found == segmentations[:40]
-    np.testing.assert_allclose(best, values[:40])
-
-    tokens = scores["tokens"]
-    expected, fractions = np.full(tokens.shape, -np.inf), np.zeros(tokens.shape)
-    by_segment = np.zeros((len(tokens), size[2], size[1]))
-    log_partition = np.logaddexp.reduce(values)
-    for segments, value in zip(segmentations, values, strict=True):
-        for a, b, k in segments:
-            expected[a:b, k] = np.maximum(expected[a:b, k], value)
-            fractions[a:b, k] += np.exp(value - log_partition)
-            by_segment[a, b - a - 1, k] += np.exp(value - log_partition)
-    np.testing.assert_allclose(segment_max_marginals(**scores), expected)
-    total, marginals, segments = segment_marginals(**scores, return_segments=True)
-    assert total == pytest.approx(log_partition)
-    np.testing.assert_allclose(marginals, fractions, atol=1e-12)
-    np.testing.assert_allclose(segments, by_segment, atol=1e-12)
 
 
 @settings(max_examples=30, deadline=None)

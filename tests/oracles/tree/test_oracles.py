@@ -1,10 +1,7 @@
-"""All oracles of trees against all labellings, and against chains where these are too many."""
+"""Oracles of trees that are too large for test_enumeration, and their ties."""
 
 import numpy as np
 import pytest
-from helpers.label_sets import random_forest
-from helpers.potentials import every_labelling
-from scipy.special import logsumexp
 
 from sskit.oracles import (
     chain_marginals,
@@ -16,102 +13,6 @@ from sskit.oracles import (
     viterbi,
     viterbi_top_k,
 )
-
-FORMS = ["potts", "one", "each"]
-
-
-def random_problem(rng, form, max_nodes=6, n_states=None, *, forbid=0.0, ties=False, scale=1.0):
-    """Nodes, edges of a forest in any order and direction, and pairwise potentials of a form."""
-    n_nodes = int(rng.integers(1, max_nodes + 1))
-    n_states = n_states or int(rng.integers(1, 5))
-    edges = random_forest(rng, n_nodes, int(rng.integers(n_nodes)))
-    shape = {"potts": (), "one": (n_states,) * 2, "each": (len(edges), n_states, n_states)}[form]
-    nodes = scale * rng.normal(size=(n_nodes, n_states))
-    pairwise = 2 * scale * rng.normal(size=shape if shape else len(edges))
-    if ties:
-        nodes, pairwise = np.round(nodes), np.round(pairwise)
-    nodes[rng.random(nodes.shape) < forbid / 3] = -np.inf
-    pairwise[rng.random(pairwise.shape) < forbid] = -np.inf
-    return nodes, edges, pairwise
-
-
-def tables_of(edges, pairwise, n_states):
-    """A table for each edge."""
-    if pairwise.ndim == 1:
-        return np.where(np.eye(n_states) == 1, pairwise[:, None, None], 0.0)
-    return np.broadcast_to(pairwise, (len(edges), n_states, n_states))
-
-
-def all_scores(nodes, edges, pairwise):
-    """All labellings and their scores."""
-    return every_labelling(nodes, tables_of(edges, pairwise, nodes.shape[1]), edges)
-
-
-def check_best(problem, labels, scores):
-    """Compare the best labellings and max-marginals with those of all scores."""
-    nodes, n_allowed = problem[0], (scores > -np.inf).sum()
-    place_of = lambda rows: np.ravel_multi_index(rows.T, (nodes.shape[1],) * len(nodes))  # noqa: E731
-    expected = np.full(nodes.shape, -np.inf)
-    for v in range(len(nodes)):
-        np.maximum.at(expected[v], labels[:, v], scores)
-    found = tree_max_marginals(*problem)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-    if not n_allowed:
-        for oracle, options in ((tree_max_sum, {}), (tree_top_k, {"k": 3})):
-            with pytest.raises(ValueError, match=f"no labelling of {len(nodes)} nodes is allowed"):
-                oracle(*problem, **options)
-        return
-    best, score = tree_max_sum(*problem)
-    assert score == pytest.approx(scores.max(), abs=1e-10)
-    assert scores[place_of(best)] == pytest.approx(score, abs=1e-10)
-    most = tree_top_k(*problem, k=1000)
-    for k in (1, 2, 5, 40, 1000):
-        rows, values = tree_top_k(*problem, k=k)
-        assert len(rows) == len(values) == min(k, n_allowed)
-        np.testing.assert_allclose(values, np.sort(scores)[::-1][: len(values)], atol=1e-12)
-        np.testing.assert_allclose(scores[place_of(rows)], values, atol=1e-12)
-        assert (np.diff(values) <= 0).all() and len(np.unique(rows, axis=0)) == len(rows)
-        # fewer are the first of more
-        np.testing.assert_array_equal(rows, most[0][:k])
-        np.testing.assert_array_equal(values, most[1][:k])
-    assert scores[place_of(most[0][0])] == pytest.approx(score, abs=1e-12)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(("n", "seed"), [(32, 0), pytest.param(1500, 1, marks=pytest.mark.slow)])
-def test_best_labellings(form, ties, n, seed):
-    rng = np.random.default_rng(seed)
-    for k in range(n):
-        problem = random_problem(rng, form, ties=ties, forbid=(0.0, 0.0, 0.3, 0.6)[k % 4])
-        check_best(problem, *all_scores(*problem))
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("scale", [1.0, 1e4])
-@pytest.mark.parametrize("forbid", [0.0, 0.4])
-def test_probabilities(form, scale, forbid):
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        nodes, edges, pairwise = problem = random_problem(rng, form, scale=scale, forbid=forbid)
-        labels, scores = all_scores(*problem)
-        log_partition = logsumexp(scores)
-        if log_partition == -np.inf:
-            with pytest.raises(ValueError, match=f"no labelling of {len(nodes)} nodes"):
-                tree_marginals(*problem)
-            continue
-        fractions = np.exp(scores - log_partition)
-        marginals, n_states = np.zeros(nodes.shape), nodes.shape[1]
-        pairs = np.zeros((len(edges), n_states, n_states))
-        for v in range(len(nodes)):
-            np.add.at(marginals[v], labels[:, v], fractions)
-        for e, (u, v) in enumerate(edges):
-            np.add.at(pairs[e], (labels[:, u], labels[:, v]), fractions)
-        found = tree_marginals(*problem, return_pairs=True)
-        assert abs(found[0] - log_partition) <= 1e-12 * max(1.0, abs(log_partition))
-        np.testing.assert_allclose(found[1], marginals, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(found[2], pairs, rtol=1e-9, atol=1e-12)
-        assert len(tree_marginals(*problem)) == 2
 
 
 @pytest.mark.parametrize("n_states", [1, 2, 7, 8, 9, 26, 45])

@@ -199,7 +199,7 @@ def of_saved(*names):
         if isinstance(estimator, sskit.RankingSVM):
             arguments |= grouped(rng, len(y))
         elif not isinstance(estimator, Pipeline):
-            arguments |= weighted(rng, len(y))
+            arguments |= weighted(rng, y.shape[0] if sp.issparse(y) else len(y))
         if hasattr(estimator, "lam_min"):
             arguments["lam"] = pick(rng, [10.0, 100.0])
         return Subject(estimator, arguments)

@@ -60,30 +60,6 @@ def test_solvers_reach_the_optimum(turn, solver):
         assert primal - optimum <= solution.gap + 1e-9
 
 
-@pytest.mark.parametrize("search", ["angular", "bisecting"])
-@pytest.mark.parametrize("solver", ["plain", "pairwise", "batches", "mpbcfw"])
-def test_steps_never_lower_the_dual(solver, search):
-    toy, solver = TOYS["chain"](n=12), clone(SOLVERS[solver]).set_params(gap_every=1)
-    problem = SlackRescaling(search, max_queries=3).wrap(toy.problem)
-    options = {"tol": 0.0, "max_iter": 25, "random_state": 0}
-    history = solver.solve(problem, toy.regularizer(0.01), **options).history
-    assert (np.diff(history["dual"]) >= -1e-10).all() and history["dual"][-1] > 0
-    assert (history["gap"] >= -1e-12).all()
-
-
-@pytest.mark.parametrize("name", sorted(TOYS))
-def test_bounds(name):
-    toy = TOYS[name]()
-    pairs, problem = slack_pairs(toy.pairs), SlackRescaling().wrap(toy.problem)
-    box = (np.full(pairs.d, -0.1), np.full(pairs.d, 0.3))
-    _, optimum = solve_primal(pairs, LAM, box)
-    solution = BCFW().solve(problem, toy.regularizer(LAM, box), tol=1e-3, random_state=0)
-    w = toy.flat(solution.w)
-    assert (box[0] <= w).all()
-    assert (w <= box[1]).all()
-    assert -1e-9 <= pairs.primal(w, LAM) - optimum <= solution.gap + 1e-9
-
-
 X, Y = make_digit_strings(60, random_state=0)
 
 

@@ -6,23 +6,16 @@ from helpers.fits import BOX, FITS, Matching, graphs, matchings, sets, trees
 from helpers.objectives import bracket
 from sklearn.base import clone
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    SegmentationModel,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
+import sskit
 from sskit.solvers import BCFW, FrankWolfe
 
 BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.bounded} | {
-    "graphs, narrow": (SegmentationModel(**BOX), graphs(2)),
-    "trees": (TreeTagger(**BOX), trees),
-    "sets": (MultilabelPairwise(**BOX), sets),
-    "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1], **BOX), sets),
-    "structure": (StructuredSVM(Matching(), bounds=(-0.1, 0.2)), matchings),
-    "structure, slack": (StructSVMClassifier(rescaling="slack", **BOX), FITS["rows"].data),
+    "graphs, narrow": (sskit.SegmentationModel(**BOX), graphs(2)),
+    "trees": (sskit.TreeTagger(**BOX), trees),
+    "sets": (sskit.MultilabelPairwise(**BOX), sets),
+    "hierarchy": (sskit.HierarchicalMultilabel([-1, 0, 0, 1], **BOX), sets),
+    "structure": (sskit.StructuredSVM(Matching(), bounds=(-0.1, 0.2)), matchings),
+    "structure, slack": (sskit.StructSVMClassifier(rescaling="slack", **BOX), FITS["rows"].data),
 }
 
 

@@ -18,6 +18,7 @@ import sskit
 from sskit.solvers import BCFW, CuttingPlane, MultiPlane, Subgradient
 
 NAN, INF = np.nan, np.inf
+DATA = {"X", "y", "sample_weight"}
 
 
 def put(items, index, value):
@@ -96,7 +97,6 @@ def test_what_is_wrong_is_named_and_changes_nothing(name, own):
             model.set_params(**before)
 
 
-DATA = {"X", "y", "sample_weight"}
 HUGE = 10**30
 
 

@@ -177,8 +177,7 @@ def try_together(family, one, other):
 
 
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
-# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood,
-# test_exponentiated_gradient).
+# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
@@ -196,10 +195,3 @@ def test_all_of_the_table_is_tried():
     }
     assert named - tried == ELSEWHERE
     assert {*ASKED, *ASKED_BY_SOLVER} <= named
-
-
-@pytest.mark.parametrize("family", OWN_BOUNDS)
-def test_solvers_without_bounds_and_models_with_their_own(family):
-    estimator, X, y, _ = FAMILIES[family]
-    with pytest.raises(ValueError, match="Subgradient cannot solve problems with bounds"):
-        clone(estimator).set_params(solver="subgradient").fit(X, y)

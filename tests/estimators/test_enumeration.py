@@ -180,20 +180,18 @@ def check_tagger(family, known, states, loss, weights, rules):
 LOSSES = ["hamming_sum", "hamming", "balanced", "costs", "function"]
 
 
-@every_pair(family=GRAPHS | CUTS, states=[False, True], loss=LOSSES, ignored=[False, True])
-def test_objectives_of_graphs(family, states, loss, ignored):
-    if family in CUTS:  # which have no states, nor a loss that is a function
+@every_pair(
+    family=GRAPHS | CUTS,
+    states=[False, True],
+    loss=LOSSES,
+    ignored=[False, True],
+    pairs=[False, True],
+)
+def test_objectives_of_graphs(family, states, loss, ignored, pairs):
+    """Also where pairs of labels are not allowed, as far as a family has what is crossed."""
+    if family in CUTS:
         states, loss = False, "hamming" if loss == "function" else loss
-    check_graphs(family, states, loss, ignored, False)
-
-
-@every_pair(family=["graphs", "graphs, kinds"], states=[False, True], loss=LOSSES)
-def test_objectives_of_graphs_with_pairs_that_are_not_allowed(family, states, loss):
-    check_graphs(family, states, loss, loss == "costs", True)
-
-
-def check_graphs(family, states, loss, ignored, pairs):
-    """Fit a model of graphs, and compare with enumeration."""
+    pairs = pairs and family in ("graphs", "graphs, kinds")
     items, y = data(family)
     table, given = None, {"loss": loss}
     if loss == "costs":

@@ -1,6 +1,5 @@
 """Ctrl-C during fits of estimators, paths, searches and early stopping."""
 
-import copy
 import signal
 import time
 import warnings
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.fits import FITS, flowers, matchings
 from helpers.interruption import PressedStop
+from helpers.refusals import refused
 from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -67,20 +67,6 @@ def pressed(monkeypatch):
     return say
 
 
-def attributes(model):
-    return {name: value for name, value in vars(model).items() if name[-1] == "_"}
-
-
-def unchanged(model, before):
-    after = attributes(model)
-    assert set(after) == set(before)
-    for name, value in before.items():
-        if hasattr(value, "get_params"):
-            assert repr(after[name]) == repr(value)
-        else:
-            np.testing.assert_equal(after[name], value, err_msg=name)
-
-
 @pytest.mark.parametrize("case", NAMES)
 def test_every_estimator_has_a_model(case, pressed):
     model, X, y = make(case)
@@ -102,7 +88,7 @@ def test_every_estimator_has_a_model(case, pressed):
             assert np.isnan([model.dual_gap_, model.primal_objective_, model.dual_objective_]).all()
         assert len({len(column) for column in model.history_.values()}) == 1
         assert len(model.predict(X)) == len(y)
-        names.add(frozenset(attributes(model)))
+        names.add(frozenset(name for name in vars(model) if name.endswith("_")))
     assert len(names) == 1
 
 
@@ -159,11 +145,9 @@ def test_an_interrupted_fit_goes_on_later(case, pressed):
         assert np.diff(model.history_["dual"]) >= -1e-12
         assert model.set_params(max_iter=1000, tol=0.05).fit(X, y).certified_
     # a third press leaves the estimator as it was
-    before = copy.deepcopy(attributes(model))
     pressed((5, 6, 6))
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(lam=1.0, tol=0.0, warm_start=False).fit(X, y)
-    unchanged(model, before)
+    with refused(model.set_params(lam=1.0, tol=0.0, warm_start=False), KeyboardInterrupt, "^$"):
+        model.fit(X, y)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -209,11 +193,10 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
         return PressedStop(*moments, begun=True)
 
     # before its first model a path is as it was
-    before, moments = copy.deepcopy(attributes(whole)), (5,)
+    moments = (5,)
     monkeypatch.setattr(_path_tracing, "Stop", make_stop)
-    with pytest.raises(KeyboardInterrupt):
+    with refused(whole, KeyboardInterrupt, "^$"):
         whole.fit(X, y)
-    unchanged(whole, before)
     # a fit of a fold does not end early, nor is lam chosen by some folds only
     monkeypatch.setattr(_choosing, "Stop", make_stop)
     calls, moments = [], (40,)
@@ -226,9 +209,8 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
 
     for scoring in (None, scorer):
         choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, scoring=scoring)
-        with pytest.raises(KeyboardInterrupt):
+        with refused(choice, KeyboardInterrupt, "^$"):
             choice.fit(X, y)
-        assert attributes(choice) == {}
         moments = ()
     assert len(calls) == 6
 

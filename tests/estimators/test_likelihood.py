@@ -208,7 +208,10 @@ def test_what_is_around_labels_that_are_not_known():
     ],
 )
 def test_paths(name, begin):
-    """From no weights, or from a prior, which is then the model of infinite lam."""
+    """From no weights, or from a prior, which is then the model of infinite lam.
+
+    That gaps are kept all the way is in tests/solvers/path/test_tracer.py.
+    """
     estimator, X, y = make(name, 30, lam=None, tol=1e-2)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
     if begin == "prior":
@@ -219,12 +222,10 @@ def test_paths(name, begin):
     far = path.estimator_at(1e9).coef_
     np.testing.assert_allclose(far, before.coef_ if begin else 0.0, atol=1e-6)
     assert not hasattr(path, "n_support_planes_")
-    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 5)):
+    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 3)):
         exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y, sample_weight=weight)
-        low, high = path.dual_objective_at(lam), path.primal_objective_at(lam)
-        assert low <= exact.primal_objective_ + 1e-9 and high >= exact.dual_objective_ - 1e-9
-        assert high - low == pytest.approx(path.gap_at(lam), abs=1e-9)
-        assert path.relative_gap_at(lam) <= 0.1 * (1 + 1e-6)
+        assert path.dual_objective_at(lam) <= exact.primal_objective_ + 1e-9
+        assert path.primal_objective_at(lam) >= exact.dual_objective_ - 1e-9
     assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
     if name == "segments" or begin:
         return
@@ -235,14 +236,14 @@ def test_paths(name, begin):
     assert path.hinges_[j] == pytest.approx(expected, abs=1e-9)
 
 
-def test_probabilities_of_a_model_that_is_fitted_here_or_before():
+def test_probabilities_of_a_model_that_is_fitted_here():
+    """Of one that was fitted before they are those of the enumeration, above."""
     X, y = sequences(60)
     field = CalibratedTagger(SequenceTagger(), method="likelihood").fit(X[:40], y[:40])
     assert field.estimator_.surrogate == "log" and field.estimator.surrogate == "hinge"
     assert field.calibration_["pairs"] == 1.0 and not field.calibration_["bias"].any()
     p = field.predict_proba(X[40:])
     np.testing.assert_allclose(np.concatenate(list(p)).sum(axis=1), 1.0)
-    assert field.sample(X[40:41], 3, random_state=0)[0].shape == (3, len(y[40]))
     for risk in (None, "labelling", "tokens"):
         assert 0.3 < field.set_params(risk=risk).score(X[40:], y[40:]) <= 1
 

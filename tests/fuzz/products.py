@@ -12,7 +12,7 @@ import inspect
 import re
 import unittest.mock
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -273,15 +273,10 @@ def run_problem(seed, number, findings, n_ways=20):
         for _ in range(n_ways):
             intervals += attempt(solve, rng, problem, findings, told)
         compare(intervals, problem, findings, told)
-        if rng.random() < 0.3:
-            intervals, problem = [], attempt(with_prior, rng, problem, findings, told)
-            for _ in range(n_ways // 4 if problem else 0):
-                intervals += attempt(solve, rng, problem, findings, told)
-            compare(intervals, problem, findings, told)
 
 
 def attempt(action, rng, problem, findings, told):
-    """Do something that the table may know to be refused; return intervals."""
+    """Solve a problem where the table does not know that to be refused; return intervals."""
     story = []
     try:
         return action(rng, problem, findings, story)
@@ -352,16 +347,6 @@ def solve(rng, problem, findings, story):
         if not interval.dual <= interval.primal + ROUNDING * problem.unit:
             raise AssertionError(f"the gap is negative: {interval}")
     return intervals
-
-
-def with_prior(rng, problem, findings, story):
-    estimator, X, y, weight = problem.stated()
-    task = estimator._make_task(X, y, weight)
-    prior = rng.normal(size=task.layout.n_weights)
-    scaled = task.from_user(prior)
-    lam = task.default_lam if estimator.lam is None else estimator.lam
-    unit = problem.unit * (1.0 + lam * float(scaled @ scaled))
-    return replace(problem, estimator=estimator.set_params(prior=prior), unit=unit)
 
 
 def begin(rng, estimator, start, X, y, weight):

@@ -66,27 +66,3 @@ def test_bounds_by_block(name, bounds):
     }
     with pytest.raises(ValueError, match=r"array of shape \("):
         model.set_params(bounds=wrong).fit(*data)
-
-
-@pytest.mark.parametrize("name", ["rows", "chains"])
-def test_flat_bounds_are_those_of_blocks(name):
-    """One after the other, that of coef column by column."""
-    estimator, data = FITS[name].estimator, FITS[name].data()
-    free = clone(estimator).set_params(lam=0.1, tol=1e-3, random_state=0).fit(*data)
-    blocks = ("coef", "intercept", "transitions", "start", "end")
-    upper = {block: np.full_like(w, INF) for block in blocks
-             if (w := getattr(free, f"{block}_", None)) is not None}  # fmt: skip
-    for block, bound in upper.items():
-        bound[(1, 2)[: bound.ndim]] = -0.4 if block == "coef" else -0.1
-    flat = [bound.ravel("F" if block == "coef" else "C") for block, bound in upper.items()]
-    one, other = (
-        clone(free).set_params(bounds=bounds).fit(*data)
-        for bounds in (
-            (None, np.concatenate(flat)),
-            {block: (None, bound) for block, bound in upper.items()},
-        )
-    )
-    for block, bound in upper.items():
-        weights = getattr(one, f"{block}_")
-        np.testing.assert_array_equal(weights, getattr(other, f"{block}_"))
-        assert (weights <= bound).all()

@@ -78,7 +78,7 @@ OF_ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "own"), [("chains", OF_CHAINS), ("rows", OF_ROWS)])
+@pytest.mark.parametrize(("name", "own"), [("chains", OF_CHAINS), ("rows, scaled", OF_ROWS)])
 def test_what_is_wrong_is_named_and_changes_nothing(name, own):
     X, y = FITS[name].data()
     new = clone(FITS[name].estimator)

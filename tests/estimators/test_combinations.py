@@ -6,23 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers import families
 from sklearn.base import clone
 
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    SegmentationModel,
-    SegmentTagger,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
+from sskit import CalibratedTagger, EarlyStopping, PartsModel, RankingSVM, RegularizationPath
 from sskit.estimators.combinations import ASKED, ASKED_BY_SOLVER, REFUSALS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -30,7 +17,6 @@ rng = np.random.default_rng(0)
 N = 6
 TOKENS = [rng.normal(size=(3, 2)) for _ in range(N)]
 TAGS = [["a", "b", "c"], ["b", "b", "a"], ["c", "a", "a"]] * 2
-PARENTS = np.array([-1, 0, 0])
 ROWS, CLASSES = rng.normal(size=(9, 2)), ["a", "b", "c"] * 3
 SPANS = [[(0, 1, "a"), (2, 3, "b")], [(1, 2, "b")], [(0, 2, "c")]] * 2
 SETS = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 1]] * 3)
@@ -90,7 +76,7 @@ SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {
     "order": Feature({"order": 2}),
     "beam": Feature({"beam_size": 2}),
-    "edges": Feature(X=lambda X: [(x, np.diff(x, axis=0)) for x in X]),
+    "edges": Feature(X=lambda X: [families.with_edges(x) for x in X]),
     "repair": Feature({"allowed_transitions": np.ones((3, 3), bool), "on_violation": "repair"}),
     "node by node": Feature(
         {"solver": "gdmm"}, names=("no dual point", "no bounds", "solver of hinges")
@@ -106,25 +92,28 @@ OF_ROWS = {
     "balanced": Feature({"class_weight": "balanced"}),
 }
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
-GRAPHS = [(x, np.array([[0, 1], [1, 2]])) for x in TOKENS]
 OF_GRAPHS = {"ignored": Feature(*IN_PART), "balanced loss": Feature({"loss": "balanced"})}
+
+
+def of_family(name, **params):
+    return families.make(name, TOKENS, TAGS, **params)
+
+
+# Of each family an estimator, data, and what can be asked for beside what all have.
 FAMILIES = {
-    "sequences": (SequenceTagger(), TOKENS, TAGS, OF_TAGS | KERNEL | OF_SEQUENCES),
-    "trees": (TreeTagger(), [(x, PARENTS) for x in TOKENS], TAGS, OF_TAGS),
-    "segments": (SegmentTagger(max_length=2, loss="hamming_sum"), TOKENS, SPANS, OF_SEGMENTS),
-    "graphs": (GraphTagger(), GRAPHS, TAGS, COSTS | STATES | STEPS | OF_GRAPHS),
-    "attractive graphs": (SegmentationModel(), GRAPHS, TAGS, COSTS | STEPS),
-    "rows": (StructSVMClassifier(), ROWS, CLASSES, OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
-    "sets of labels": (MultilabelPairwise(), ROWS, SETS, SCALED | STEPS),
-    "hierarchies": (HierarchicalMultilabel([-1, 0, 0]), ROWS, SETS, SCALED | STEPS),
+    "sequences": (*of_family("sequences"), OF_TAGS | KERNEL | OF_SEQUENCES),
+    "trees": (*of_family("trees"), OF_TAGS),
+    "segments": (*of_family("segments", max_length=2, loss="hamming_sum")[:2], SPANS, OF_SEGMENTS),
+    "graphs": (*of_family("graphs"), COSTS | STATES | STEPS | OF_GRAPHS),
+    "attractive graphs": (*of_family("segmentation"), COSTS | STEPS),
+    "rows": (families.FAMILIES["rows"].estimator, ROWS, CLASSES,
+     OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
+    "sets of labels": (families.FAMILIES["sets"].estimator, ROWS, SETS, SCALED | STEPS),
+    "hierarchies": (families.FAMILIES["hierarchy"].estimator, ROWS, SETS, SCALED | STEPS),
     "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
-    "poses": (
-        PartsModel([-1, 0], n_types=1),
-        rng.normal(size=(N, 2, 4, 4)),
-        rng.integers(4, size=(N, 2, 2)),
-        {"latent types": Feature(LATENT)},
-    ),
-}
+    "poses": (PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
+     rng.integers(4, size=(N, 2, 2)), {"latent types": Feature(LATENT)}),
+}  # fmt: skip
 
 # The models of these have bounds of their own.
 OWN_BOUNDS = "attractive graphs", "poses"
@@ -188,8 +177,7 @@ def try_together(family, one, other):
 
 
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
-# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood,
-# test_exponentiated_gradient).
+# what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
@@ -207,10 +195,3 @@ def test_all_of_the_table_is_tried():
     }
     assert named - tried == ELSEWHERE
     assert {*ASKED, *ASKED_BY_SOLVER} <= named
-
-
-@pytest.mark.parametrize("family", OWN_BOUNDS)
-def test_solvers_without_bounds_and_models_with_their_own(family):
-    estimator, X, y, _ = FAMILIES[family]
-    with pytest.raises(ValueError, match="Subgradient cannot solve problems with bounds"):
-        clone(estimator).set_params(solver="subgradient").fit(X, y)

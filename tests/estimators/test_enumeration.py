@@ -4,8 +4,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from helpers.fits import of_features
+from helpers.families import ring
 from helpers.labellings import (
     follows,
     losses_of,
@@ -38,24 +37,21 @@ def data(family):
     rows = [
         np.eye(3)[k] + rng.integers(2, size=(len(k), 1)) + rng.normal(size=(len(k), 3)) for k in y
     ]
-    parents = [random_parents(rng, n, n_roots=1 + (n > 3)) for n in SIZES]
-    edged = [rng.normal(size=(n - 1, 2)) + k[1:, None] for n, k in zip(SIZES, y, strict=True)]
-    # most graphs have a cycle
-    rings = [np.stack([np.arange(n), np.arange(1, n + 1) % n], axis=1)[: n - (n < 3 or i % 4 == 0)]
-             for i, n in enumerate(SIZES)]  # fmt: skip
-    pairs = [rng.normal(size=(len(edges), 2)) for edges in rings]
-    labels = [NAMES[k] for k in y]
-    if "segments" in family:
-        return rows, [np.array(["O", "B-x", "B-y"])[k] for k in y]
-    if family.startswith("trees"):
-        kinds = [(tree % 2,) if "kinds" in family else () for tree in parents]
-        return [(x, u, *k) for x, u, k in zip(rows, parents, kinds, strict=True)], labels
-    if family.startswith(("graphs", "segmentation")):
-        if "segmentation" in family:
-            pairs = [abs(z) for z in pairs]
-        kinds = [(np.where(k == 0, "left", "right"),) if "kinds" in family else () for k in y]
-        return [(x, e, z, *k) for x, e, z, k in zip(rows, rings, pairs, kinds, strict=True)], labels
-    return (list(zip(rows, edged, strict=True)) if "edges" in family else rows), labels
+    kind, edges = family.partition(",")[0], [ring(x) for x in rows]
+    features = [rng.normal(size=(len(pairs), 2)) for pairs in edges]
+    given = {
+        "edges": [(rng.normal(size=(len(k) - 1, 2)) + k[1:, None],) for k in y],
+        "trees": [(random_parents(rng, n, n_roots=1 + (n > 3)),) for n in SIZES],
+        "graphs": list(zip(edges, features, strict=True)),
+        "segmentation": list(zip(edges, map(abs, features), strict=True)),
+    }
+    further = given.get("edges" if "edges" in family else kind, [()] * len(y))
+    if "kinds" in family:
+        kinds = [parents % 2 for (parents,) in further] if kind == "trees" else [
+            np.where(k == 0, "left", "right") for k in y]  # fmt: skip
+        further = [(*more, k) for more, k in zip(further, kinds, strict=True)]
+    items = [(x, *more) if more else x for x, more in zip(rows, further, strict=True)]
+    return items, [np.array(["O", "B-x", "B-y"] if kind == "segments" else NAMES)[k] for k in y]
 
 
 SEQUENCES = {
@@ -181,28 +177,21 @@ def check_tagger(family, known, states, loss, weights, rules):
     check_objective(model, objective(model, items, losses, possible, weight, keeps))
 
 
-@every_pair(
-    family=CUTS, loss=["hamming_sum", "hamming", "balanced", "costs"], ignored=[False, True]
-)
-def test_objectives_of_segmentation(family, loss, ignored):
-    check_graphs(family, False, loss, ignored, False)
-
-
 LOSSES = ["hamming_sum", "hamming", "balanced", "costs", "function"]
 
 
-@every_pair(family=GRAPHS, states=[False, True], loss=LOSSES, ignored=[False, True])
-def test_objectives_of_graphs(family, states, loss, ignored):
-    check_graphs(family, states, loss, ignored, False)
-
-
-@every_pair(family=["graphs", "graphs, kinds"], states=[False, True], loss=LOSSES)
-def test_objectives_of_graphs_with_pairs_that_are_not_allowed(family, states, loss):
-    check_graphs(family, states, loss, loss == "costs", True)
-
-
-def check_graphs(family, states, loss, ignored, pairs):
-    """Fit a model of graphs, and compare with enumeration."""
+@every_pair(
+    family=GRAPHS | CUTS,
+    states=[False, True],
+    loss=LOSSES,
+    ignored=[False, True],
+    pairs=[False, True],
+)
+def test_objectives_of_graphs(family, states, loss, ignored, pairs):
+    """Also where pairs of labels are not allowed, as far as a family has what is crossed."""
+    if family in CUTS:
+        states, loss = False, "hamming" if loss == "function" else loss
+    pairs = pairs and family in ("graphs", "graphs, kinds")
     items, y = data(family)
     table, given = None, {"loss": loss}
     if loss == "costs":
@@ -289,7 +278,7 @@ def draw(model, items, rules):
 
 @pytest.mark.parametrize("family", FAMILIES | SEGMENTS)
 def test_what_is_known_in_other_forms(family):
-    """Of sparse rows or lists, by threads, one by one; nothing known changes no bits."""
+    """By threads, one by one; nothing known changes no bits; what is wrong is named."""
     model, (items, _) = fitted(family, False, False), data(family)
     known, _ = draw(model, items, False)
     methods = [model.predict, model.decision_function]
@@ -297,41 +286,30 @@ def test_what_is_known_in_other_forms(family):
         methods.append(partial(model.predict_topk, k=2))
     if family in SEGMENTS:
         methods.append(model.predict_segments)
-
-    def same(call, items, known, found):
-        assert all(map(np.array_equal, call(items, known=known), found))
-
     answers = [call(items, known=known) for call in methods]
-    found = answers[0]
-    same(model.predict, of_features(items, sp.csr_array), known, found)
-    same(model.predict, of_features(items, np.ndarray.tolist), known, found)
     singly = [model.predict([x], known=[k])[0] for x, k in zip(items, known, strict=True)]
-    assert all(map(np.array_equal, singly, found))
+    assert all(map(np.array_equal, singly, answers[0]))
     if not isinstance(items[0], tuple):
         wider = model.predict([items[0][:0], *items], known=[[], *known])
-        assert len(wider[0]) == 0 and all(map(np.array_equal, wider[1:], found))
+        assert len(wider[0]) == 0 and all(map(np.array_equal, wider[1:], answers[0]))
     model.set_params(n_jobs=2)
     for call, found in zip(methods, answers, strict=True):
-        same(call, items, known, found)
+        assert all(map(np.array_equal, call(items, known=known), found))
     model.set_params(n_jobs=None)
-    wrongs = (
-        (known[:-1], ValueError, f"X has {len(items)} samples but known has {len(items) - 1}"),
-        ([None, ["d", *[None] * 3], *known[2:]], ValueError, r"known\[1\]\[0\] has 'd', which is"),
-        ([None, "abcd", *known[2:]], TypeError, r"known\[1\] must be a sequence of labels"),
-        (
-            [None, np.ones((1, 3), bool), *known[2:]],
-            ValueError,
-            r"known\[1\] must have shape \(4, ",
-        ),
-        (3, TypeError, "known must be a list with"),
-    )
+    wrongs = {
+        f"X has {len(items)} samples but known has {len(items) - 1}": known[:-1],
+        r"known\[1\]\[0\] has 'd', which is": [None, ["d", *[None] * 3], *known[2:]],
+        r"known\[1\] must be a sequence of labels": [None, "abcd", *known[2:]],
+        r"known\[1\] must have shape \(4, ": [None, np.ones((1, 3), bool), *known[2:]],
+        "known must be a list with": 3,
+    }
     free = [np.ones((len(table), 3), dtype=bool) for table in answers[1]]
     for call in methods:
-        for wrong, error, told in wrongs:
-            with pytest.raises(error, match=told):
+        for told, wrong in wrongs.items():
+            with pytest.raises((ValueError, TypeError), match=told):
                 call(items, known=wrong)
         for nothing in (None, [None] * len(items), free):
-            same(call, items, nothing, call(items))
+            assert all(map(np.array_equal, call(items, known=nothing), call(items)))
 
 
 @every_pair(family=FAMILIES, states=[False, True], known=[False, True], rules=[False, True])

@@ -3,32 +3,27 @@
 import itertools
 import pickle
 import tracemalloc
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import scipy
 import scipy.sparse as sp
+from helpers import families
 from helpers.crossing import in_turn
-from helpers.fits import FITS, long_indices, of_features
+from helpers.fits import FITS, long_indices, mapped, of_features
 from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    SegmentationModel,
-    SequenceTagger,
-    StructSVMClassifier,
-    TreeTagger,
-)
+from sskit import SequenceTagger
 from sskit.utils import RaggedArray
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 CASES = {
     name: clone(FITS[name].estimator).set_params(random_state=0)
-    for name in ("rows", "rows, bounds", "rows, kernel", "chains", "chains, slack", "trees",
-                 "chains, kernel", "chains, edges", "sets", "hierarchy", "graphs", "segments")
+    for name in ("rows", "rows, bounds", "rows, kernel", "rows, likelihood", "chains",
+                 "chains, slack", "chains, likelihood", "trees", "chains, kernel", "chains, edges",
+                 "sets", "hierarchy", "graphs", "segments")
 }  # fmt: skip
 for model in CASES.values():
     if hasattr(model, "standardize"):
@@ -39,25 +34,18 @@ CASES["chains, callable"] = SequenceTagger(
 )
 
 
-def mapped(X, path):
-    """Return an array as one that is memory-mapped."""
-    file = path / f"{len(list(path.iterdir()))}.npy"
-    np.save(file, X)
-    return np.load(file, mmap_mode="r")
-
-
 FORMS = {
-    "float32": lambda X, _: X.astype(np.float32),
-    "float16": lambda X, _: X.astype(np.float16),
-    "mapped float64": lambda X, path: mapped(X, path),
-    "mapped float32": lambda X, path: mapped(X.astype(np.float32), path),
-    "mapped float16": lambda X, path: mapped(X.astype(np.float16), path),
-    "big-endian": lambda X, _: X.astype(">f4"),
-    "Fortran order": lambda X, _: np.asfortranarray(X.astype(np.float32)),
-    "every second": lambda X, _: np.repeat(X.astype(np.float16), 2, axis=0)[::2],
-    "CSR float32": lambda X, _: sp.csr_array(X.astype(np.float32)),
-    "CSR float64, int64": lambda X, _: long_indices(X),
-    "CSR float32, int64": lambda X, _: long_indices(X.astype(np.float32)),
+    "float32": lambda X: X.astype(np.float32),
+    "float16": lambda X: X.astype(np.float16),
+    "mapped float64": mapped,
+    "mapped float32": partial(mapped, dtype=np.float32),
+    "mapped float16": partial(mapped, dtype=np.float16),
+    "big-endian": lambda X: X.astype(">f4"),
+    "Fortran order": lambda X: np.asfortranarray(X.astype(np.float32)),
+    "every second": lambda X: np.repeat(X.astype(np.float16), 2, axis=0)[::2],
+    "CSR float32": lambda X: sp.csr_array(X.astype(np.float32)),
+    "CSR float64, int64": long_indices,
+    "CSR float32, int64": lambda X: long_indices(X.astype(np.float32)),
 }
 
 
@@ -85,14 +73,14 @@ def assert_same(one, other):
         for pair in itertools.product(CASES, FORMS)
     ],
 )
-def test_results_are_those_of_float64(case, form, tmp_path):
+def test_results_are_those_of_float64(case, form):
     X, y = data(case)
     if "CSR" in form:
         if "callable" in case:
             pytest.skip("the function takes arrays")
         X = of_features(X, lambda x: x * (np.abs(x) > 0.7))
     plain = of_features(X, sp.csr_array) if "CSR" in form else X
-    short = of_features(X, lambda x: FORMS[form](x, tmp_path))
+    short = of_features(X, FORMS[form])
     model, other = clone(CASES[case]).fit(plain, y), clone(CASES[case]).fit(short, y)
     assert_same(model, other)
     predicted = model.predict(plain)
@@ -122,17 +110,9 @@ def test_a_warm_start_knows_equal_numbers_of_another_type(case):
         model.fit(spoilt, y)
 
 
-RAW = {"standardize": False, "random_state": 0, "max_iter": 2}
-LARGE = {
-    "rows": StructSVMClassifier(**RAW),
-    "sequences": SequenceTagger(random_state=0, max_iter=2),
-    "lists": SequenceTagger(random_state=0, max_iter=2),
-    "gdmm": SequenceTagger(solver="gdmm", random_state=0, max_iter=2),
-    "trees": TreeTagger(random_state=0, max_iter=2),
-    "graphs": SegmentationModel(random_state=0, max_iter=2),
-    "sets": MultilabelPairwise(**RAW),
-    "hierarchy": HierarchicalMultilabel(hierarchy=[(0, 1)], **RAW),
-}
+ONCE = {"random_state": 0, "max_iter": 2}
+LARGE = {"lists": "sequences", "gdmm": "sequences"}
+MANY = ["rows", "sequences", *LARGE, "trees", "segmentation", "sets", "hierarchy"]
 
 
 @cache
@@ -144,21 +124,12 @@ def many_rows(sparse):
 
 
 def of_eight(kind, X, y):
-    """Rows and their labels as what an estimator of this kind takes, of eight rows."""
-    if kind == "rows":
-        return X, y
-    if kind in ("sets", "hierarchy"):
-        sets = np.eye(3, dtype=int)[y]
-        sets[:, 0] = 1  # which is above another
-        return X, sets
+    """Rows and their labels as what a family takes, of eight rows."""
+    pieces, labels = [X[i : i + 8] for i in range(0, 4000, 8)], list(y.reshape(-1, 8))
+    items, labels = families.in_form(LARGE.get(kind, kind), pieces, labels)
     if kind in ("sequences", "gdmm"):
-        return RaggedArray(X, np.arange(0, 4001, 8)), list(y.reshape(-1, 8))
-    pieces, nodes = [X[i : i + 8] for i in range(0, 4000, 8)], np.arange(8)
-    edges = {
-        "trees": nodes // 2 - (nodes == 0),
-        "graphs": np.stack([nodes[:-1], nodes[1:]], axis=1),
-    }
-    return [(x, edges[kind]) if kind in edges else x for x in pieces], list(y.reshape(-1, 8))
+        items = RaggedArray(X, np.arange(0, 4001, 8))
+    return X if kind in ("rows", "sets", "hierarchy") else items, labels
 
 
 @pytest.mark.parametrize(
@@ -166,17 +137,22 @@ def of_eight(kind, X, y):
     [
         pytest.param(*pair, marks=[pytest.mark.slow] * (number % 2))
         for number, pair in enumerate(
-            in_turn(LARGE, ["mapped float32", "CSR float32", "mapped float16", "float32"], 2)
+            in_turn(MANY, ["mapped float32", "CSR float32", "mapped float16", "float32"], 2)
         )
     ],
 )
-def test_fit_and_predict_copy_no_features(kind, form, tmp_path):
+def test_fit_and_predict_copy_no_features(kind, form):
     X, y = many_rows(sparse="CSR" in form)
-    X = FORMS[form](X, tmp_path)
+    X = FORMS[form](X)
     n_bytes = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
-    (short, y), estimator = of_eight(kind, X, y), clone(LARGE[kind])
+    short, y = of_eight(kind, X, y)
+    estimator = clone(families.FAMILIES[LARGE.get(kind, kind)].estimator).set_params(**ONCE)
+    if kind == "gdmm":
+        estimator.set_params(solver="gdmm")
+    elif hasattr(estimator, "standardize"):
+        estimator.set_params(standardize=False)
     # the features in double precision would be 32 MB; sparse pieces have to be stacked
-    stacked = n_bytes if "CSR" in form and kind in ("lists", "trees", "graphs") else 0
+    stacked = n_bytes if "CSR" in form and kind in ("lists", "trees", "segmentation") else 0
     if parse_version(scipy.__version__) < parse_version("1.14"):
         stacked *= 2  # it copies once more
     tracemalloc.start()

@@ -23,22 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    GraphTagger,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    SegmentationModel,
-    SegmentTagger,
-    SequenceTagger,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
+import sskit
 from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -50,9 +35,28 @@ def make(name, **given):
     return clone(FITS[name].estimator).set_params(random_state=0, **given)
 
 
+# Tools around an estimator, here around a tagger.
+AROUND = {
+    sskit.RegularizationPath: {"eps": 0.3, "lam_min": 0.1},
+    sskit.EarlyStopping: {"random_state": 0},
+    sskit.CalibratedTagger: {"cv": 2},
+}
+
+
+def case(kind, **given):
+    """A fit of the table, or one of a kind, or a tool around a tagger, and its data."""
+    name = "chains" if kind in AROUND else KINDS.get(kind, kind)
+    model = make(name, **given)
+    return (kind(model, **AROUND[kind]) if kind in AROUND else model), *FITS[name].data()
+
+
+def of_each(*kinds):
+    return pytest.mark.parametrize("kind", kinds, ids=lambda kind: getattr(kind, "__name__", kind))
+
+
 def take(data, order):
     """Samples in this order."""
-    return data[order] if isinstance(data, np.ndarray) else [data[i] for i in order]
+    return [data[i] for i in order] if isinstance(data, list) else data[order]
 
 
 def bracket(*models):
@@ -72,14 +76,41 @@ def same(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", [name for name in FITS if not name.startswith("ranking")])
-def test_weights_are_copies(name):
-    """Rankings have weights of groups, which are tested with them."""
+BALANCED = {"class_weight": "balanced"}
+OF_CLASSES = [
+    ("rows, scaled", BALANCED),
+    ("rows, scaled", {"class_weight": {"a": 2.0}, "surrogate": "crammer_singer"}),
+    ("rows, costs", BALANCED | {"standardize": True}),
+    ("rows, kernel", BALANCED),
+    ("rows, likelihood", BALANCED),
+    ("chains, likelihood", {"solver": "exponentiated_gradient"}),
+    ("chains", BALANCED),
+    ("chains", {"class_weight": {0: 2.0}, "loss": "hamming"}),
+    ("trees", BALANCED),
+    ("segments", BALANCED),
+    ("any graphs", {"loss": "balanced"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [*((name, {}) for name in FITS if not name.startswith("ranking")), *OF_CLASSES],
+)
+def test_weights_are_copies(name, given):
+    """With defaults that follow from the data: lam, scales of columns, balanced classes.
+
+    Rankings have weights of groups, which are tested with them.
+    """
     X, y = FITS[name].data()
+    if given and name.startswith("rows"):
+        X = sp.csr_array(X * (np.abs(X) > 0.7))
     weight = np.random.default_rng(0).permutation(np.arange(len(y)) % 3)
     copies = np.repeat(np.arange(len(y)), weight)
-    weighted = make(name, **PRECISE).fit(X, y, sample_weight=weight)
-    bracket(weighted, make(name, **PRECISE).fit(take(X, copies), take(y, copies)))
+    weighted = make(name, **PRECISE, **given).fit(X, y, sample_weight=weight)
+    copied = make(name, **PRECISE, **given).fit(take(X, copies), take(y, copies))
+    bracket(weighted, copied)
+    if hasattr(copied, "feature_scale_"):
+        np.testing.assert_allclose(weighted.feature_scale_, copied.feature_scale_)
     score = weighted.score(X, y, sample_weight=weight)
     assert score == pytest.approx(weighted.score(take(X, copies), take(y, copies)))
 
@@ -120,7 +151,7 @@ def test_sparse_features_are_dense_ones(name):
     for method in {"predict", "decision_function"} & set(dir(dense)):
         found = getattr(dense, method)(of_features(X, sp.csr_array))
         for a, b in zip(getattr(dense, method)(X), found, strict=True):
-            if method == "predict" and not isinstance(dense, RankingSVM):
+            if method == "predict" and not isinstance(dense, sskit.RankingSVM):
                 np.testing.assert_array_equal(a, b)
             else:
                 np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
@@ -138,8 +169,8 @@ def test_named_columns_are_silent(name):
     for method in {"predict", "decision_function", "node_scores", "predict_states"} & {*dir(model)}:
         same(getattr(model, method)(named), getattr(plain, method)(X))
     for wrapper in (
-        EarlyStopping(clone(model), random_state=0),
-        RegularizationPath(clone(model), cv=2),
+        sskit.EarlyStopping(clone(model), random_state=0),
+        sskit.RegularizationPath(clone(model), cv=2),
     ):
         assert wrapper.fit(named, y).score(named, y) <= 1.0
         assert len(wrapper.predict(named)) == len(y)
@@ -157,12 +188,11 @@ def frozen(data):
     return data
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_nothing_that_is_given_is_changed(name):
-    X, y = frozen(FITS[name].data())
-    weight = frozen(np.ones(len(y)))
+@of_each(*FITS, *AROUND)
+def test_nothing_that_is_given_is_changed(kind):
+    model, X, y = case(kind, max_iter=5)
+    X, y, weight = frozen((X, y, np.ones(len(y))))
     before = joblib.hash((X, y, weight))
-    model = make(name, max_iter=5)
     params = joblib.hash(model.get_params())
     model.fit(X, y, sample_weight=weight)
     fitted = joblib.hash(vars(model))
@@ -189,11 +219,11 @@ def changed(X, i, change):
     return [*X[:i], item, *X[i + 1 :]]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@of_each(*KINDS, *AROUND)
 def test_what_is_wrong_is_named_and_changes_nothing(kind):
-    name = KINDS[kind]
-    X, y = FITS[name].data()
-    model, new = make(name, tol=0.5).fit(X, y), make(name)
+    model, X, y = case(kind, tol=0.5)
+    new = clone(model)
+    model.fit(X, y)
     told = [
         ({"X": changed(X, 2, lambda x: x * np.nan)}, r"NaN|\[2.* is nan|joint_feature .* sample 2"),
         (
@@ -224,7 +254,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(kind):
                 model.predict_topk(X, k)
     with pytest.raises(NotFittedError):
         new.score(X, y)
-    if name not in BY_ITSELF:
+    if KINDS.get(kind) not in BY_ITSELF:
         double = of_features(X, lambda x: np.hstack([x, x]))
         with pytest.raises(ValueError, match=r"\d+ features, but \w+ is expecting \d+ features"):
             model.predict(double)
@@ -253,18 +283,14 @@ INVALID = {
     "validation_fraction": (0, 1.0), "n_iter_no_change": (0, 1.5), "method": ("odds",),
     "risk": ("words",),
 }  # fmt: skip
-AROUND = [RegularizationPath, EarlyStopping, CalibratedTagger]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *AROUND], ids=lambda kind: kind.__name__)
+@of_each(*KINDS, *AROUND)
 def test_every_parameter_refuses_what_is_invalid(kind):
-    name = KINDS.get(kind, "chains")
-    (X, y), names = FITS[name].data(), inspect.signature(kind.__init__).parameters.keys()
+    fitted, X, y = case(kind, tol=0.5)
+    names = inspect.signature(kind.__init__).parameters.keys()
     # any label may be ignored, or be that of what is outside
     assert names - INVALID.keys() <= {"self", "ignore_label", "outside", "estimator"}
-    fitted = make(name, tol=0.5)
-    if kind in AROUND:
-        fitted = kind(fitted)
     fitted.fit(X, y)
     for name in names & INVALID.keys():
         told = f"^The '{name}' parameter of {kind.__name__} must be .*Got "
@@ -274,13 +300,11 @@ def test_every_parameter_refuses_what_is_invalid(kind):
                 model.fit(X, y)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@of_each(*(kind for kind in KINDS if kind is not sskit.StructuredSVM))
 def test_scores_that_overflow_are_named(kind):
-    name = KINDS[kind]
-    if name == "matchings":
-        pytest.skip("the scores are those of the model object")
-    X, y = FITS[name].data()
-    model = make(name, tol=0.5).fit(X, y)
+    """Those of a structure are the user's own."""
+    model, X, y = case(kind, tol=0.5)
+    model.fit(X, y)
     model.coef_ = 1e3 * model.coef_ + 1e3
     large = changed(X, 2, lambda x: 1e306 * np.sign(x, dtype=float))
     for method in {"predict", "decision_function"} & set(dir(model)):
@@ -291,20 +315,21 @@ def test_scores_that_overflow_are_named(kind):
 # ---- tools -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@of_each(*KINDS, *AROUND)
 def test_tools_take_it(kind):
-    name = KINDS[kind]
-    X, y = FITS[name].data()
-    model, folds = make(name, tol=0.1), KFold(2, shuffle=True, random_state=0)
-    search = GridSearchCV(model, {"lam": [0.1, 1.0]}, cv=folds, error_score="raise").fit(X, y)
+    (model, X, y), folds = case(kind, tol=0.1), KFold(2, shuffle=True, random_state=0)
+    grid = {"estimator__lam" if kind in AROUND else "lam": [0.1, 1.0]}
+    search = GridSearchCV(model, grid, cv=folds, error_score="raise").fit(X, y)
     assert np.isfinite(search.best_score_) and len(search.predict(X)) == len(y)
     found = cross_val_predict(model, X, y, cv=folds)
     for train, test in folds.split(X):
         fitted = clone(model).fit(take(X, train), take(y, train))
         same(take(found, test), fitted.predict(take(X, test)))
-    stopped = EarlyStopping(model, validation_fraction=0.3, random_state=0).fit(X, y)
+    if kind in AROUND:
+        return
+    stopped = sskit.EarlyStopping(model, validation_fraction=0.3, random_state=0).fit(X, y)
     same(stopped.predict(X), stopped.estimator_.predict(X))
-    path = RegularizationPath(model, eps=0.3, lam_min=0.1).fit(X, y)
+    path = sskit.RegularizationPath(model, eps=0.3, lam_min=0.1).fit(X, y)
     assert path.certified_ == clone(model).fit(X, y).certified_
     for lam in (0.5, max(path.lam_end_, 0.1)):
         exact = clone(model).set_params(lam=lam, **PRECISE).fit(X, y)
@@ -314,11 +339,10 @@ def test_tools_take_it(kind):
     same(path.estimator_at(path.lam_).predict(X), path.predict(X))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not RankingSVM])
+@of_each(*(kind for kind in [*KINDS, *AROUND] if kind is not sskit.RankingSVM))
 def test_weights_are_routed(kind):
-    name = KINDS[kind]
-    (X, y), folds = FITS[name].data(), KFold(3)
-    weight, model = np.random.default_rng(0).uniform(0.1, 3, size=len(y)), make(name, tol=0.1)
+    (model, X, y), folds = case(kind, tol=0.1), KFold(3)
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(y))
     with config_context(enable_metadata_routing=True):
         routed = clone(model).set_fit_request(sample_weight=True)
         routed.set_score_request(sample_weight=True)
@@ -331,12 +355,11 @@ def test_weights_are_routed(kind):
     same(search.predict(X), clone(model).fit(X, y, sample_weight=weight).predict(X))
 
 
-@pytest.mark.parametrize("wrap", [EarlyStopping, RegularizationPath])
-def test_what_stands_around_an_estimator_says_what_it_says(wrap):
-    X, y = FITS["chains"].data()
-    given = {"random_state": 0} if wrap is EarlyStopping else {"eps": 0.3, "lam_min": 0.1}
-    outer = wrap(make("chains", tol=0.1), **given).fit(X, y)
-    inner = outer.estimator_ if wrap is EarlyStopping else outer.estimator_at(outer.lam_)
+@of_each(sskit.EarlyStopping, sskit.RegularizationPath)
+def test_what_stands_around_an_estimator_says_what_it_says(kind):
+    outer, X, y = case(kind, tol=0.1)
+    outer.fit(X, y)
+    inner = outer.estimator_ if kind is sskit.EarlyStopping else outer.estimator_at(outer.lam_)
     known = [np.where(np.arange(len(labels)) == 1, labels[1], None) for labels in y]
     same(outer.predict(X, known), inner.predict(X, known))
     same(*(m.predict_topk(X, 2, return_scores=True)[1] for m in (outer, inner)))
@@ -347,7 +370,7 @@ def test_what_stands_around_an_estimator_says_what_it_says(wrap):
     weight = np.linspace(0.0, 1.0, len(X))
     assert outer.score(X, y, weight) == inner.score(X, y, weight)
     X, y = FITS["rows"].data()
-    rows = wrap(make("rows", tol=0.1), **given).fit(X, y)
+    rows = kind(make("rows", tol=0.1), **AROUND[kind]).fit(X, y)
     assert not hasattr(rows, "predict_topk")
     with pytest.raises(TypeError, match="unexpected keyword argument 'known'"):
         rows.predict(X, known=[None] * len(X))
@@ -371,31 +394,31 @@ AT_ONCE = {
 }  # fmt: skip
 # What makes a model what it is.
 MODEL = {
-    StructSVMClassifier: {"kernel": "rbf", "fit_intercept": False},
-    StructuredSVM: {"model": "other"},
-    SequenceTagger: {"order": 2, "kernel": "rbf"},
-    GraphTagger: {"pairwise_form": "potts"},
-    SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
-    MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
-    HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
-    PartsModel: {
+    sskit.StructSVMClassifier: {"kernel": "rbf", "fit_intercept": False},
+    sskit.StructuredSVM: {"model": "other"},
+    sskit.SequenceTagger: {"order": 2, "kernel": "rbf"},
+    sskit.GraphTagger: {"pairwise_form": "potts"},
+    sskit.SegmentationModel: {"pairwise_form": "full", "inference": "elimination"},
+    sskit.MultilabelPairwise: {"edges": None, "inference": "exhaustive", "fit_intercept": False},
+    sskit.HierarchicalMultilabel: {"hierarchy": [-1, 0, 0], "fit_intercept": False},
+    sskit.PartsModel: {
         "parents": [-1],
         "n_types": 9,
         "means": 0.0,
         "part_names": ["a"],
         "scores": "odds",
-    },
+    },  # fmt: skip
 }
 OF_KERNELS = {"gamma": 9.0, "degree": 5, "coef0": 2.0}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@of_each(*KINDS)
 def test_every_parameter_is_of_one_kind(kind):
     """Those of training are for the next fit, as are those that make a model what it is."""
     names = set(inspect.signature(kind.__init__).parameters) - {"self"}
-    (X, y), own = FITS[KINDS[kind]].data(), MODEL.get(kind, {})
+    (model, X, y), own = case(kind, max_iter=5), MODEL.get(kind, {})
     assert names <= {*TRAINING, *AT_ONCE, *own, *OF_KERNELS} and set(own) <= names
-    model = make(KINDS[kind], max_iter=5).fit(X, y)
+    model.fit(X, y)
     methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
     before = {name: getattr(model, name)(X) for name in methods}
     training = {name: value for name, value in TRAINING.items() if name in names}
@@ -406,11 +429,10 @@ def test_every_parameter_is_of_one_kind(kind):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
-@pytest.mark.parametrize("kind", [StructSVMClassifier, SequenceTagger])
+@of_each(sskit.StructSVMClassifier, sskit.SequenceTagger)
 def test_parameters_of_kernels(kind, kernel):
-    X, y = FITS[KINDS[kind]].data()
-    model = make(KINDS[kind], max_iter=5, kernel=kernel, gamma=0.5).fit(X, y)
-    before = model.predict(X)
+    model, X, y = case(kind, max_iter=5, kernel=kernel, gamma=0.5)
+    before = model.fit(X, y).predict(X)
     for name, value in OF_KERNELS.items():
         same(copy.deepcopy(model).set_params(**{name: value}).predict(X), before)
     same(model.set_params(kernel="linear").predict(X), before)
@@ -421,60 +443,9 @@ def test_weights_of_another_size_than_one_are_told_of_where_lam_follows_from_the
     X, y = np.arange(60.0).reshape(30, 2), np.arange(30) // 10
     weight = np.full(30, factor)
     with pytest.warns(UserWarning, match=r"add up to .*; divide them by their mean, or set lam"):
-        StructSVMClassifier().fit(X, y, weight)
-    one, other = (StructSVMClassifier(lam=0.1).fit(X, y, w) for w in (weight, None))
+        sskit.StructSVMClassifier().fit(X, y, weight)
+    one, other = (sskit.StructSVMClassifier(lam=0.1).fit(X, y, w) for w in (weight, None))
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=0.02)
-
-
-def chain_graph(x):
-    return x, np.stack([np.arange(len(x) - 1), np.arange(1, len(x))], axis=1)
-
-
-@pytest.mark.filterwarnings("ignore:column 1 of X has")
-@pytest.mark.parametrize(
-    ("make", "of"),
-    [
-        (lambda: StructSVMClassifier(), "rows"),
-        (lambda: StructSVMClassifier(class_weight="balanced"), "rows"),
-        (lambda: StructSVMClassifier(class_weight={0: 2.0}, surrogate="crammer_singer"), "CSR"),
-        (lambda: StructSVMClassifier(class_weight="balanced", loss=[[0, 1], [3, 0]]), "CSR"),
-        # gamma="scale" is that of SVC, which counts rows
-        (lambda: StructSVMClassifier(class_weight="balanced", kernel="rbf", gamma=0.1), "rows"),
-        (lambda: SequenceTagger(class_weight="balanced"), None),
-        (lambda: SequenceTagger(class_weight={0: 2.0}, loss="hamming"), None),
-        (lambda: TreeTagger(class_weight="balanced"), lambda x: (x, np.arange(-1, len(x) - 1))),
-        (lambda: GraphTagger(loss="balanced"), chain_graph),
-        (lambda: GraphTagger(), chain_graph),
-        (lambda: SequenceTagger(surrogate="log"), None),
-        (lambda: StructSVMClassifier(class_weight="balanced", surrogate="log"), "CSR"),
-        (lambda: SegmentTagger(class_weight="balanced"), None),
-        (lambda: SegmentTagger(surrogate="log"), None),
-        (lambda: MultilabelPairwise(edges="full"), "sets"),
-    ],
-)
-def test_weights_are_repetitions(make, of):
-    """With defaults that follow from the data: lam, scales of columns, balanced classes."""
-    rng = np.random.default_rng(3)
-    X, y = [rng.normal(size=(3, 4)) * [1, 9, 1, 1] for _ in range(24)], rng.integers(0, 2, (24, 3))
-    weight = rng.integers(0, 4, 24)
-    if isinstance(make(), SegmentTagger):
-        y = np.where(y, "B-x", "O")
-    if of == "sets":
-        X = np.array([x[0] for x in X])
-    elif isinstance(of, str):
-        X, y = np.concatenate(X), y.ravel()
-        weight = np.repeat(weight, 3)
-        X = sp.csr_array(X * (np.abs(X) > 1.5)) if of == "CSR" else X
-    elif of is not None:
-        X = [of(x) for x in X]
-    again = np.repeat(np.arange(len(weight)), weight)
-    repeated = [X[i] for i in again] if isinstance(X, list) else X[again]
-    model = make().set_params(tol=1e-5, max_iter=9000, random_state=0)
-    one, other = clone(model).fit(X, y, weight), clone(model).fit(repeated, y[again])
-    assert one.lam_ == pytest.approx(other.lam_)
-    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-4)
-    if hasattr(one, "feature_scale_"):
-        np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.0}])
@@ -490,8 +461,8 @@ def test_class_weights_are_factors_of_sample_weights(class_weight, form, weighte
     factors = counts.sum() / (3 * counts) if class_weight == "balanced" else np.array([3, 1, 0])
     options = {"tol": 1e-5, "max_iter": 9000, "random_state": 0, "surrogate": surrogate}
     given = weight if weighted else None
-    one = StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, given)
-    other = StructSVMClassifier(**options).fit(X, y, weight * factors[y])
+    one = sskit.StructSVMClassifier(class_weight=class_weight, **options).fit(X, y, given)
+    other = sskit.StructSVMClassifier(**options).fit(X, y, weight * factors[y])
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-9)
     assert one.lam_ == pytest.approx(other.lam_)
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-4)

@@ -4,6 +4,7 @@ Tests of what must hold for all of them are products of the two: a new estimator
 joins these by an entry here.
 """
 
+import tempfile
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,12 @@ def trees():
     return list(zip(x, parents, strict=True)), y
 
 
+def trees_of_kinds():
+    """The same with kinds of nodes."""
+    X, y = trees()
+    return [(*tree, np.arange(len(tree[1])) % 2) for tree in X], y
+
+
 def figures():
     """A body with two limbs, on maps with clutter."""
     rng = np.random.default_rng(0)
@@ -139,6 +146,14 @@ def long_indices(X):
     X = sp.csr_array(X)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X
+
+
+def mapped(X, dtype=None):
+    """Return the same array in a file that is mapped into memory."""
+    with tempfile.TemporaryFile() as file:  # the map keeps it
+        out = np.memmap(file, dtype or X.dtype, "w+", shape=X.shape)
+    out[...] = X
+    return out
 
 
 def of_features(X, change):
@@ -203,6 +218,7 @@ FITS = {
     "sets, slack": Fit(sskit.MultilabelPairwise(rescaling="slack"), sets),
     "hierarchy": Fit(sskit.HierarchicalMultilabel([-1, 0, 0, 1]), sets),
     "trees": Fit(sskit.TreeTagger(), trees),
+    "trees, kinds": Fit(sskit.TreeTagger(), trees_of_kinds),
     "trees, likelihood": Fit(sskit.TreeTagger(surrogate="log"), trees),
     "trees, costs": Fit(sskit.TreeTagger(**PAIRS), trees),
     "parts": Fit(sskit.PartsModel([1, -1, 1], n_types=2, random_state=0), figures, bounded=True),

@@ -9,17 +9,19 @@ from sskit.core.stop import Stop
 class PressedStop(Stop):
     """Checks for signals after every visit; at some checks since the first pass Ctrl-C is pressed.
 
-    A moment that is given twice is a key that is pressed twice.
+    A moment that is given twice is a key that is pressed twice. They count before the first pass
+    too if the fit has `begun`; presses in other fits are forgotten unless they are `kept`.
     """
 
-    def __new__(cls, *moments, max_time=None):
+    def __new__(cls, *moments, max_time=None, **options):
         return super().__new__(cls, max_time, 0.0)
 
-    def __init__(self, *moments, max_time=None):
+    def __init__(self, *moments, max_time=None, begun=False, kept=False):
         self.moments = moments
         self.n_compared = self.n_pass_looks = 0
-        self.begun = self.passing = False
-        _stop.presses.clear()  # of other tests
+        self.begun, self.passing = begun, False
+        if not kept:
+            _stop.presses.clear()
 
     def begin_pass(self):
         self.begun = self.passing = True

@@ -1,4 +1,4 @@
-"""Small fitted estimators of all kinds, and requests to them, for tests of serving."""
+"""Requests to small fitted estimators of all kinds, most of them those of helpers.saved."""
 
 import sys
 import threading
@@ -13,61 +13,40 @@ import sskit
 from helpers import saved
 from helpers.saved import FAST, MODELS, fast, sparse
 
-ONCE = {"max_iter": 3, "random_state": 0}
-
 
 def two_labels():
     X, y = saved.chains()
     return X, [np.where(labels == "a", "a", "b") for labels in y]
 
 
-CASES = {
-    "sequences": MODELS["tagger"],
-    "sequences, sparse": MODELS["tagger, sparse"],
-    "sequences, two labels": fast(sskit.SequenceTagger, two_labels),
-    "sequences, beam": fast(sskit.SequenceTagger, sparse(saved.chains), beam_size=2),
-    "sequences, hidden states": MODELS["tagger, hidden states"],
-    "sequences, second order": fast(sskit.SequenceTagger, sparse(saved.chains), order=2),
-    "sequences, edges": MODELS["tagger, edges"],
-    "sequences, rbf": MODELS["tagger, rbf"],
-    "segments": MODELS["segments"],
+NAMES = [
+    "tagger", "tagger, sparse", "tagger, edges", "tagger, hidden states", "tagger, rbf",
+    "segments", "segments, tags", "trees", "trees, hidden states", "trees, kinds",
+    "classifier, names", "classifier, sparse", "classifier, components", "classifier, rbf",
+    "classifier, structure", "sets", "sets, relaxed", "hierarchy", "graphs", "graphs, tables",
+    "graphs, expansions", "graphs, any", "graphs, hidden states", "poses", "calibrated",
+]  # fmt: skip
+CASES = {name: MODELS[name] for name in NAMES} | {
+    "tagger, two labels": fast(sskit.SequenceTagger, two_labels),
+    "tagger, beam": fast(sskit.SequenceTagger, sparse(saved.chains), beam_size=2),
+    "tagger, second order": fast(sskit.SequenceTagger, sparse(saved.chains), order=2),
     "segments, sparse": fast(sskit.SegmentTagger, sparse(saved.segments)),
-    "segments, tags": MODELS["segments, tags"],
-    "trees": MODELS["trees"],
-    "trees, hidden states": MODELS["trees, hidden states"],
     "trees, sparse": fast(sskit.TreeTagger, sparse(saved.trees)),
-    "rows": MODELS["classifier, names"],
-    "rows, sparse": MODELS["classifier, sparse"],
-    "rows, two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes)),
-    "rows, components": MODELS["classifier, components"],
-    "rows, components of two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes),
-     n_components=2),
-    "rows, ranked": fast(sskit.RankingSVM, saved.grades),
-    "rows, ranked, sparse": fast(sskit.RankingSVM, sparse(saved.grades)),
-    "rows, rbf": MODELS["classifier, rbf"],
-    "rows, path": (sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), eps=0.5),
+    "classifier, two classes": fast(sskit.StructSVMClassifier, sparse(saved.two_classes)),
+    "classifier, components of two classes": fast(sskit.StructSVMClassifier,
+     sparse(saved.two_classes), n_components=2),
+    "ranking": fast(sskit.RankingSVM, saved.grades),
+    "ranking, sparse": fast(sskit.RankingSVM, sparse(saved.grades)),
+    "classifier, path": (sskit.RegularizationPath(MODELS["classifier"][0], eps=0.5), saved.rows),
+    "classifier, stopping": (sskit.EarlyStopping(MODELS["classifier"][0], random_state=0),
      saved.rows),
-    "rows, stopping": (sskit.EarlyStopping(sskit.StructSVMClassifier(**FAST), random_state=0),
-     saved.rows),
-    "sequences, calibrated": MODELS["calibrated"],
-    "sequences, edges, calibrated": (MODELS["calibrated"][0], saved.edged_chains),
+    "tagger, edges, calibrated": (MODELS["calibrated"][0], saved.edged_chains),
     "trees, calibrated": (sskit.CalibratedTagger(sskit.TreeTagger(**FAST), cv=2),
      sparse(saved.trees)),
-    "matchings": MODELS["classifier, structure"],
-    "label sets": MODELS["sets"],
-    "label sets, tree": fast(sskit.MultilabelPairwise, saved.sets, edges="tree"),
-    "label sets, cuts": fast(sskit.MultilabelPairwise, saved.sets, inference="graphcut"),
-    "label sets, lp": MODELS["sets, relaxed"],
-    "hierarchy": MODELS["hierarchy"],
-    "two regions": MODELS["graphs"],
-    "two regions, tables": MODELS["graphs, tables"],
-    "three regions": MODELS["graphs, expansions"],
-    "any regions": MODELS["graphs, any"],
-    "any regions, hidden states": MODELS["graphs, hidden states"],
-    "any two regions": fast(sskit.GraphTagger, saved.graphs(2), inference="qpbo"),
-    "parts": MODELS["poses"],
+    "sets, tree": fast(sskit.MultilabelPairwise, saved.sets, edges="tree"),
+    "sets, cuts": fast(sskit.MultilabelPairwise, saved.sets, inference="graphcut"),
+    "graphs, roof duality": fast(sskit.GraphTagger, saved.graphs(2), inference="qpbo"),
 }  # fmt: skip
-OF_ROWS = ("rows", "label sets", "hierarchy")  # a request is a matrix, not a list of one
 
 
 @cache
@@ -82,9 +61,9 @@ def served(case):
 
 def together(case):
     requests = served(case)[1]
-    if case.startswith(OF_ROWS):
-        return (sp.vstack if sp.issparse(requests[0]) else np.vstack)(requests)
-    return [x for (x,) in requests]
+    if isinstance(requests[0], list):
+        return [x for (x,) in requests]
+    return (sp.vstack if sp.issparse(requests[0]) else np.vstack)(requests)
 
 
 def answers(model, request):

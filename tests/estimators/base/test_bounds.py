@@ -6,23 +6,16 @@ from helpers.fits import BOX, FITS, Matching, graphs, matchings, sets, trees
 from helpers.objectives import bracket
 from sklearn.base import clone
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    SegmentationModel,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
+import sskit
 from sskit.solvers import BCFW, FrankWolfe
 
 BOUNDED = {name: (fit.estimator, fit.data) for name, fit in FITS.items() if fit.bounded} | {
-    "graphs, narrow": (SegmentationModel(**BOX), graphs(2)),
-    "trees": (TreeTagger(**BOX), trees),
-    "sets": (MultilabelPairwise(**BOX), sets),
-    "hierarchy": (HierarchicalMultilabel([-1, 0, 0, 1], **BOX), sets),
-    "structure": (StructuredSVM(Matching(), bounds=(-0.1, 0.2)), matchings),
-    "structure, slack": (StructSVMClassifier(rescaling="slack", **BOX), FITS["rows"].data),
+    "graphs, narrow": (sskit.SegmentationModel(**BOX), graphs(2)),
+    "trees": (sskit.TreeTagger(**BOX), trees),
+    "sets": (sskit.MultilabelPairwise(**BOX), sets),
+    "hierarchy": (sskit.HierarchicalMultilabel([-1, 0, 0, 1], **BOX), sets),
+    "structure": (sskit.StructuredSVM(Matching(), bounds=(-0.1, 0.2)), matchings),
+    "structure, slack": (sskit.StructSVMClassifier(rescaling="slack", **BOX), FITS["rows"].data),
 }
 
 
@@ -73,27 +66,3 @@ def test_bounds_by_block(name, bounds):
     }
     with pytest.raises(ValueError, match=r"array of shape \("):
         model.set_params(bounds=wrong).fit(*data)
-
-
-@pytest.mark.parametrize("name", ["rows", "chains"])
-def test_flat_bounds_are_those_of_blocks(name):
-    """One after the other, that of coef column by column."""
-    estimator, data = FITS[name].estimator, FITS[name].data()
-    free = clone(estimator).set_params(lam=0.1, tol=1e-3, random_state=0).fit(*data)
-    blocks = ("coef", "intercept", "transitions", "start", "end")
-    upper = {block: np.full_like(w, INF) for block in blocks
-             if (w := getattr(free, f"{block}_", None)) is not None}  # fmt: skip
-    for block, bound in upper.items():
-        bound[(1, 2)[: bound.ndim]] = -0.4 if block == "coef" else -0.1
-    flat = [bound.ravel("F" if block == "coef" else "C") for block, bound in upper.items()]
-    one, other = (
-        clone(free).set_params(bounds=bounds).fit(*data)
-        for bounds in (
-            (None, np.concatenate(flat)),
-            {block: (None, bound) for block, bound in upper.items()},
-        )
-    )
-    for block, bound in upper.items():
-        weights = getattr(one, f"{block}_")
-        np.testing.assert_array_equal(weights, getattr(other, f"{block}_"))
-        assert (weights <= bound).all()

@@ -5,13 +5,13 @@ The objective of taggers by enumeration is in tests/estimators/test_enumeration.
 
 import numpy as np
 import pytest
-from helpers.fits import FITS, PAIRS, chains, graphs, rows
+from helpers.fits import FITS, PAIRS, graphs, rows
 from helpers.labellings import losses_of, objective
 from helpers.objectives import primal_of_rows
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sskit import SegmentationModel, SequenceTagger, StructSVMClassifier
+from sskit import SegmentationModel, StructSVMClassifier
 
 TABLE = PAIRS["loss"]
 ONES = 1.0 - np.eye(3)
@@ -68,18 +68,6 @@ def test_ones_are_the_default(name):
     a, b = one.classes_.tolist()[:2]
     with pytest.raises(ValueError, match=rf"loss\[{a!r}\]\[{b!r}\] is -1, expected a finite"):
         one.set_params(loss={a: {b: -1}}).fit(X, y)
-
-
-@pytest.mark.parametrize("solver", ["bcfw", "gdmm"])
-def test_costs_by_true_label_are_class_weights(solver):
-    """Also for solvers that need one cost for each token."""
-    X, y = chains()
-    factors = np.array([2.0, 1.0, 0.5])
-    one, other = (
-        SequenceTagger(**given, solver=solver, random_state=0).fit(X, y)
-        for given in ({"class_weight": dict(enumerate(factors))}, {"loss": factors[:, None] * ONES})
-    )
-    np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
 @pytest.mark.parametrize("name", ["chains", "trees", "any graphs", "rows"])

@@ -1,4 +1,7 @@
-"""Taggers that are trained factor by factor are certified like the others."""
+"""Taggers that are trained factor by factor are certified like the others.
+
+That their bounds agree with those of all other solvers is in test_used_solver.py.
+"""
 
 import numpy as np
 import pytest
@@ -20,16 +23,11 @@ def test_certified_like_the_others():
     """P(0) is the mean number of tokens, or of labels; those without a pair are isolated nodes."""
     for model, (X, y), unit in (
         (SequenceTagger(lam=1.0), CHAINS, np.mean([*map(len, CHAINS[1])])),
-        *((MultilabelPairwise(**given), SETS, 6) for given in (
-            {"inference": "lp"}, {"edges": None}, {"edges": [[0, 1], [1, 2]]})),
-    ):  # fmt: skip
-        model.set_params(tol=1e-3, max_iter=5000, random_state=0, solver="bcfw").fit(X, y)
-        optimum = model.primal_objective_
-        model.set_params(solver="gdmm").fit(X, y)
+        (MultilabelPairwise(edges=None), SETS, 6),
+    ):
+        model.set_params(tol=1e-3, max_iter=5000, random_state=0, solver="gdmm").fit(X, y)
         assert model.certified_ and isinstance(model.solver_, GDMM)
         assert model.solver_.method == "bgcd" and model.dual_gap_ <= 1e-3 * unit
-        assert abs(model.primal_objective_ - optimum) <= 1e-3 * unit
-        assert model.dual_objective_ <= optimum
         assert {"lagrangian", "infeasibility", "n_scores"} < set(model.history_)
 
 
@@ -56,16 +54,3 @@ def test_soft_constraints():
     assert tagger.score(*CHAINS) >= exact.score(*CHAINS) - 0.1
     with pytest.raises(ValueError, match="^rescaling='slack' cannot be .*'soft_bcfw'"):
         tagger.set_params(rescaling="slack").fit(*CHAINS)
-
-
-def test_soft_constraints_of_sets_of_labels():
-    X, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
-    X = X / np.linalg.norm(X, axis=1).mean()
-    soft, exact = (
-        MultilabelPairwise(inference="lp", solver=solver, tol=0.05, random_state=0).fit(X, Y)
-        for solver in ("soft_bcfw", "auto")
-    )
-    assert not soft.certified_ and np.isnan(soft.dual_gap_)
-    # a softened problem has its optimum near that of the relaxation
-    assert soft.primal_objective_ >= exact.dual_objective_
-    assert soft.score(X, Y) >= exact.score(X, Y) - 0.15

@@ -14,28 +14,27 @@ from sskit.estimators.base.fitted_state import (
 )
 
 
-def test_numbers_that_do_not_fit():
+def test_what_does_not_fit():
+    """That estimators ask is in tests/estimators/test_serving.py."""
+    owner = SimpleNamespace()
     for value, message in [
         (None, r"^a_ must be an array of numbers, got NoneType; the Simple.* not as it was fitted"),
         ([[1.0]], "^a_ must be an array of numbers, got list"),
         (np.array([["x"]]), "^a_ must be an array of numbers, got <U1"),
         (np.ones((1, 1), dtype=complex), "^a_ must be an array of numbers, got complex128"),
-        (np.ones(1), r"^a_ must have the shape \(2, 1\), got \(1,\)"),
         (np.ones((1, 2)), r"^a_ must have the shape \(2, 1\), got \(1, 2\)"),
-        (np.array([[np.nan], [np.nan]]), r"^a_\[0, 0\] is nan; the SimpleNamespace is not as it w"),
         (np.array([[1.0], [-np.inf]]), r"^a_\[1, 0\] is -inf"),
         (np.array([[1e200], [0.0]]), r"^a_\[0, 0\] is 1e\+200"),
     ]:
+        owner.a_ = value
         with pytest.raises(ValueError, match=message):
-            check_numbers(SimpleNamespace(a_=value), {"a_": (2, 1)})
-    check_numbers(SimpleNamespace(a_=np.array([[np.nan]])), {"a_": (1, 1)}, finite=False)
-    with pytest.raises(ValueError, match="^a_ must"):
-        check_numbers(SimpleNamespace(), {"a_": (1, 1)})
-
-
-def test_other_attributes():
+            check_numbers(owner, {"a_": (2, 1)})
+    owner.a_ = np.array([[np.nan]])
+    check_numbers(owner, {"a_": (1, 1)}, finite=False)
+    with pytest.raises(ValueError, match="^b_ must"):
+        check_numbers(owner, {"b_": (1, 1)})
     with pytest.raises(ValueError, match="^a_ must be an array of whole numbers, got float64"):
-        check_numbers(SimpleNamespace(a_=np.ones(1)), {"a_": (1,)}, integer=True)
+        check_numbers(owner, {"a_": (1, 1)}, integer=True)
     for value in (-1, 2.0, True, "3", None):
         with pytest.raises(ValueError, match="^n_ must be a whole number, got"):
             check_count(SimpleNamespace(n_=value), "n_")

@@ -116,18 +116,6 @@ def test_every_model_takes_a_prior(name):
         np.testing.assert_allclose(getattr(again, key), getattr(model, key), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["rows", "rows, bounds", "chains", "graphs", "sets"])
-def test_a_prior_of_zeros_is_none(name):
-    estimator, (X, y) = FITS[name].estimator, FITS[name].data()
-    given = {"random_state": 0, "max_iter": 6, "solver": "bcfw"}  # "auto" may not take a prior
-    plain = clone(estimator).set_params(**given).fit(X, y)
-    n_weights = plain._make_task(X, y, None).layout.n_weights
-    zero = clone(plain).set_params(prior=np.zeros(n_weights)).fit(X, y)
-    for key, value in vars(plain).items():
-        if key.endswith("_") and isinstance(value, (np.ndarray, float)):
-            np.testing.assert_array_equal(getattr(zero, key), value)
-
-
 def near(prior, X, y, **given):
     """A fit that stays at its prior."""
     kind = type(prior) if not isinstance(prior, dict) else StructSVMClassifier
@@ -197,15 +185,14 @@ def test_clones_searches_and_files_keep_the_prior():
     model = StructSVMClassifier(prior=source, random_state=0)
     assert clone(model).prior is source and clone(clone(model)).prior is source
     given = {"coef_": source.coef_, "intercept_": source.intercept_}
-    grid = {"lam": [1e9], "prior": [given]}
-    best = GridSearchCV(model, grid, cv=2).fit(X, y).best_estimator_
-    assert set(best.prior) == set(given)
-    again = near(best, X, y)
+    search = GridSearchCV(model, {"lam": [1e9], "prior": [given]}, cv=2).fit(X, y)
+    again = near(search.best_estimator_, X, y)
     np.testing.assert_allclose(again.coef_, source.coef_, atol=1e-6)
     data = io.dumps(again)
-    saved = io.loads(data, trusted=io.get_untrusted_types(data=data))
-    for copied in (saved, pickle.loads(pickle.dumps(again))):
-        assert copied.prior.lam_ == best.lam_
+    for copied in (
+        io.loads(data, trusted=io.get_untrusted_types(data=data)),
+        pickle.loads(pickle.dumps(again)),
+    ):
         np.testing.assert_array_equal(copied.fit(X, y).coef_, again.coef_)
 
 
@@ -228,12 +215,10 @@ BAD = [
     (["a"] * 27, "prior must hold numbers"),
     ([[1.0], [1.0, 2.0]], "prior is no array: its items have different shapes"),
     ({"coefs": np.ones(3)}, "prior has no block 'coefs'; the blocks of this model"),
-    ({"coef_": np.ones((2, 4))}, r"prior\['coef_'\] must be numbers of shape \(3, 4\)"),
     ({"coef_": np.ones((3, 5))}, r"shape \(3, 4\), got shape \(3, 5\)"),
     ({"start_": np.ones((3, 1))}, r"\['start_'\] must be numbers of shape \(3,\)"),
     ({"end_": [0, np.nan, 0]}, r"prior\['end_'\]\[1\] is nan"),
     ({"start_": np.ones(1), "classes_": [[0]]}, r"\['classes_'\] must be a list of names"),
-    ({"start_": np.ones(1), "classes_": 7}, r"\['classes_'\] must be a list of names"),
     ({"start_": [1, 2], "classes_": [0, 0]}, r"\['classes_'\] must be a list of names,"),
     ({"start_": [1, 2], "classes_": [0]}, r"must be numbers of shape \(1,\)"),
     (TreeTagger(random_state=0, tol=0.5).fit(*FITS["trees"].data()),

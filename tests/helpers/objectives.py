@@ -28,7 +28,8 @@ def primal_at(estimator, X, y, weight, w):
     hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     prior = flat_prior(estimator, task)
     u = w if prior is None else w - prior
-    return 0.5 * estimator.lam * float(u @ u) + float(problem.block_weight @ hinges)
+    norm = float(u @ problem.space.covector(u))
+    return 0.5 * estimator.lam * norm + float(problem.block_weight @ hinges)
 
 
 def log_losses(pairs, w):

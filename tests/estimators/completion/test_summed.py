@@ -1,9 +1,9 @@
 """Hidden states by the likelihood: P(w) sums over all states of the labels, by enumeration."""
 
-from itertools import product
-
 import numpy as np
 import pytest
+from helpers.labellings import all_weights
+from helpers.objectives import log_loss_by_attributes
 from helpers.refusals import refused
 from sklearn.base import clone
 
@@ -38,51 +38,16 @@ def data_of(name, X):
     return [(x, [-1, *(np.arange(len(x) - 1) // 2)]) for x in X]
 
 
-def score(name, model, x, states):
-    """Return the score of states, by the definition of the model."""
-    total = sum(model.coef_[s] @ row for s, row in zip(states, x, strict=True))
-    if name == "chain":
-        pairs = zip(states, states[1:], strict=False)
-        return total + model.start_[states[0]] + model.end_[states[-1]] + transitions(model, pairs)
-    parents = np.arange(len(x) - 1) // 2
-    leaves = set(range(len(x))) - set(parents.tolist())
-    total += model.root_[states[0]] + sum(model.leaf_[states[v]] for v in leaves)
-    return total + transitions(
-        model, [(states[a], s) for a, s in zip(parents, states[1:], strict=True)]
-    )
-
-
-def transitions(model, pairs):
-    return sum(model.transitions_[pair] for pair in pairs)
-
-
-def log_loss(name, model, x, known):
-    """Return -log p of the labels that are known, None elsewhere, over all labellings of states."""
-    labels = model.state_labels_
-    scores, right = [], []
-    for states in product(range(len(labels)), repeat=len(x)):
-        scores.append(score(name, model, x, states))
-        pairs = zip(states, known, strict=True)
-        right.append(all(label is None or labels[s] == label for s, label in pairs))
-    scores = np.array(scores)
-    return np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
-
-
-def squares(model):
-    names = ("coef_", "transitions_", "start_", "end_", "root_", "leaf_")
-    return sum(np.sum(getattr(model, name) ** 2) for name in names if hasattr(model, name))
-
-
 @pytest.mark.parametrize("unknown", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_objective_is_that_of_the_enumeration(name, unknown):
-    inputs, labels = X[:8], [y.tolist() for y in Y[:8]]
+    inputs, labels = data_of(name, X[:8]), [y.tolist() for y in Y[:8]]
     if unknown:
         labels[2][0] = labels[5][1] = -1
-    model = clone(MODELS[name]).set_params(ignore_label=-1).fit(data_of(name, inputs), labels)
-    known = [[None if label == -1 else label for label in y] for y in labels]
-    losses = [log_loss(name, model, x, y) for x, y in zip(inputs, known, strict=True)]
-    expected = 0.5 * model.lam * squares(model) + np.mean(losses)
+    model = clone(MODELS[name]).set_params(ignore_label=-1).fit(inputs, labels)
+    known = [[{0, 1} if label == -1 else label for label in y] for y in labels]
+    losses = log_loss_by_attributes(model, inputs, known)
+    expected = 0.5 * model.lam * np.sum(all_weights(model) ** 2) + np.mean(losses)
     assert model.primal_objective_ == pytest.approx(expected, abs=1e-10)
     assert not model.certified_
     assert np.abs(model.coef_[0] - model.coef_[1]).max() > 0.1
@@ -91,14 +56,14 @@ def test_the_objective_is_that_of_the_enumeration(name, unknown):
 @pytest.mark.parametrize("name", MODELS)
 def test_probabilities_are_sums_over_the_states_of_labels(name):
     model = clone(MODELS[name]).fit(data_of(name, X), Y)
-    inputs = data_of(name, X_TEST[:3])
     calibrated = CalibratedTagger(model, method="likelihood", cv="prefit")
-    p = calibrated.fit(data_of(name, X), Y).predict_proba(inputs)
-    for x, found in zip(X_TEST, p, strict=False):
-        for t, k in product(range(len(x)), range(2)):
-            known = [None] * len(x)
-            known[t] = k
-            assert found[t, k] == pytest.approx(np.exp(-log_loss(name, model, x, known)), abs=1e-9)
+    inputs = data_of(name, X_TEST[:3])
+    found = calibrated.fit(data_of(name, X), Y).predict_proba(inputs)
+    for item, p in zip(inputs, found, strict=True):
+        for t, k in np.ndindex(*p.shape):
+            known = [{k} if s == t else {0, 1} for s in range(len(p))]
+            expected = np.exp(-log_loss_by_attributes(model, [item], [known]))
+            assert p[t, k] == pytest.approx(expected[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", MODELS)

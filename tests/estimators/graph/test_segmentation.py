@@ -101,8 +101,9 @@ def test_learnt_weights_of_pairs_never_leave_their_bounds(solver, pairwise):
         weights = weights[:, [0, 1], [0, 1]]
     assert weights.min() == 0.0
     model.predict(X)
-    free = clone(model).set_params(inference="elimination", solver="bcfw", tol=1e-4).fit(X, y)
-    assert free.primal_objective_ < model.dual_objective_
+    if solver == "bcfw":
+        free = clone(model).set_params(inference="elimination", tol=1e-4).fit(X, y)
+        assert free.primal_objective_ < model.dual_objective_
 
 
 def test_forms_of_graphs():

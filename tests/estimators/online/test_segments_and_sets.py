@@ -31,10 +31,17 @@ def sets(seed, n=8, n_labels=3):
     return X, (rng.normal(size=(n, n_labels)) + X[:, :1] > 0).astype(int)
 
 
+def mixed():
+    """Segments that features say nothing of: their hinges stay."""
+    rng = np.random.default_rng(0)
+    X, y = segments()
+    return [rng.normal(size=(len(x), 1)) for x in X], y
+
+
 GIVEN = {"lam": 0.1, "tol": 1e-4, "random_state": 0}
 FAMILIES = {
-    "segments": (SegmentTagger(**GIVEN), segments()),
-    "log": (SegmentTagger(surrogate="log", **GIVEN), segments()),
+    "segments": (SegmentTagger(**GIVEN), mixed()),
+    "log": (SegmentTagger(surrogate="log", **GIVEN), mixed()),
     "sets": (MultilabelPairwise(**GIVEN), sets(0)),
     "hierarchy": (HierarchicalMultilabel([-1, 0, 0], **GIVEN), sets(0)),
 }

@@ -224,7 +224,7 @@ def score_of(model, x, segments):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_segments_under_it_are_those_of_enumeration(name):
-    model, owner, known = MODELS[name], owners(MODELS[name]), draw(len(name))
+    model, owner, known = MODELS[name], owners(MODELS[name]), draw(len(name) + 5)
     found, tags = model.predict_segments(X, known=known), model.predict(X, known=known)
     marginals = model.decision_function(X, known=known)
     if name == "states":

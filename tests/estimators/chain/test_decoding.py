@@ -9,15 +9,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction import DictVectorizer, FeatureHasher
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 from sskit.estimators.chain import decoding
 from sskit.oracles import beam_search
-from sskit.preprocessing import TokenTransformer
 from sskit.utils import RaggedArray
 
 K = 3
@@ -207,44 +203,17 @@ def test_what_was_changed_after_a_fit_is_found_with_one_sequence_too():
         fitted.predict([[{"n": 1e300}, {"w": "1"}]])
 
 
-EMPTIES = {
-    "list": lambda p: [],
-    "tuple": lambda p: (),
-    "array": lambda p: np.empty((0, p)),
-    "array of no width": lambda p: np.empty((0, 0)),
-    "csr": lambda p: sp.csr_array((0, p)),
-    "frame": lambda p: pd.DataFrame(np.empty((0, p))),
-}
-
-
-OPTIONS = [{}, {"kernel": "rbf"}, {"beam_size": 2}, {"order": 2}, {"edges": True}]
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_empty_sequences_are_predicted(options):
-    """In a fit they are nothing: tests/test_lists.py."""
-    edged, data, y = "edges" in options, X, Y
-    if edged:
-        data, options = [(x, np.diff(x, axis=0)) for x in X], {}
-    model = SequenceTagger(tol=0.5, lam=0.1, random_state=0, **options).fit(data, y)
-    n_labels, expected = len(model.classes_), model.predict(data[:3])
-    truth = [[], *y[:2], [], [], y[2], []]
-    for make in EMPTIES.values():
-        empty = (make(4), np.empty((0, 4))) if edged else make(4)
-        with_empty = [empty, *data[:2], empty, empty, data[2], empty]
-        predicted = model.predict(with_empty)
-        assert [len(labels) for labels in predicted] == [len(labels) for labels in truth]
-        assert all(map(np.array_equal, [predicted[i] for i in (1, 2, 5)], expected))
-        assert predicted[0].dtype == model.classes_.dtype
-        shapes = [scores.shape for scores in model.decision_function([empty, data[0]])]
-        assert shapes == [(0, n_labels), (len(y[0]), n_labels)]
-        labels, scores = model.predict_topk([data[0], empty], 3, return_scores=True)
-        assert labels[0].shape == (3, len(y[0])) and labels[1].shape == (1, 0)
-        np.testing.assert_array_equal(scores[1], [0.0])
-        assert model.score(with_empty, truth) == model.score(data[:3], y[:3])
-        assert [len(labels) for labels in model.predict([empty] * 3)] == [0] * 3
-        with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
-            clone(model).fit([empty], [[]])
+@pytest.mark.parametrize(
+    "empty", [[], (), np.empty((0, 0)), sp.csr_array((0, 4)), pd.DataFrame(np.empty((0, 4)))]
+)
+def test_empty_sequences_of_any_form(empty):
+    """Of all models: tests/models/test_request.py; in a fit they are nothing: test_lists.py."""
+    model = SequenceTagger(tol=0.5, random_state=0).fit(X, Y)
+    found, expected = model.predict([empty, X[0], empty]), model.predict(X[:1])
+    assert len(found[0]) == len(found[2]) == 0 and np.array_equal(found[1], expected[0])
+    assert model.score([empty, X[0]], [[], Y[0]]) == model.score(X[:1], Y[:1])
+    with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
+        clone(model).fit([empty], [[]])
 
 
 def test_empty_sequences_keep_the_names_of_others():
@@ -255,18 +224,3 @@ def test_empty_sequences_keep_the_names_of_others():
         model.predict([X[0], [], X[1][:, :1]])
     stacked = RaggedArray(np.concatenate(X[:2]), [0, 0, len(X[0]), len(X[0]) + len(X[1])])
     assert [len(labels) for labels in model.predict(stacked)] == [0, len(X[0]), len(X[1])]
-
-
-@pytest.mark.parametrize("inner", [DictVectorizer(), FeatureHasher(8), StandardScaler()])
-def test_empty_sequences_in_pipelines(inner):
-    X, y = [[{"a": 1.0}, {"b": 2.0}], [{"b": 1.0}]], [["A", "B"], ["B"]]
-    if isinstance(inner, StandardScaler):
-        X = [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [3.0]})]
-    pipeline = make_pipeline(TokenTransformer(inner), SequenceTagger(random_state=0)).fit(X, y)
-    empty = X[0][:0]
-    predicted = pipeline.predict([empty, X[0], empty, X[1]])
-    assert [len(labels) for labels in predicted] == [0, 2, 0, 1]
-    np.testing.assert_array_equal(predicted[1], pipeline.predict(X)[0])
-    assert [len(labels) for labels in pipeline.predict([empty, empty])] == [0, 0]
-    pipeline.fit([X[0], empty, X[1]], [y[0], [], y[1]])
-    np.testing.assert_array_equal(predicted[1], pipeline.predict(X)[0])

@@ -137,17 +137,6 @@ def test_errors_name_the_attribute(case):
     assert not hasattr(fresh, "vectorizer_")
 
 
-def test_what_has_an_odd_shape_is_named():
-    fitted = make().fit(X, Y)
-    told = r"^X\[0\] must be a matrix of numbers, .* got"
-    for call in (fitted.predict, partial(make().fit, y=Y[:2])):
-        for junk in (np.ndarray, 3, object()):
-            with pytest.raises(TypeError, match=told):
-                call([junk, X[0]])
-        with pytest.raises(TypeError, match="^X must be a list"):
-            call(np.array(object()))
-
-
 def test_matrices_and_tokens_are_not_mixed():
     rows = TokenVectorizer().fit_transform(X)
     plain, fitted = make().fit(rows, Y), make().fit(X, Y)

@@ -6,19 +6,15 @@ test_enumeration.py, of any solver in test_rounds.py, that refits go on in base/
 
 import pickle
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import long_indices
 from helpers.labellings import all_weights
-from helpers.real_data import load_conll2000
 from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.feature_extraction import DictVectorizer
 
 from sskit import GraphTagger, SequenceTagger, TreeTagger
 from sskit.core.regularizer import Regularizer
@@ -28,7 +24,6 @@ from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.combinations import refusal
 from sskit.estimators.completion import clusters
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.preprocessing import TokenTransformer
 from sskit.solvers import BCFW, FrankWolfe, SoftBCFW
 from sskit.solvers.convex_concave import Completion, CompletionRounds
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -84,11 +79,6 @@ def test_fitted_attributes_and_reasons(family):
         return
     with pytest.raises(ValueError, match="hidden states have no k best labellings"):
         model.predict_topk(X, 6)
-    for i, t in [(1, 0), (2, 2)]:
-        explanation = model.explain(X, i, t)
-        assert explanation.attrs["label"] == model.predict(X)[i][t]
-        margins = np.sort(model.decision_function(X)[i][t])
-        assert explanation["contribution"].sum() == pytest.approx(margins[-1] - margins[-2])
     assert model.explain(X, 2, 1)["feature"].str.contains(r"/\d -> ").any()
 
 
@@ -218,18 +208,6 @@ def test_labels_that_are_known_give_the_fit_without(kind):
         assert not hasattr(model, "stationary_")
 
 
-def test_forms_of_labels():
-    names = np.array(["N", "V", "D"])
-    y = [[names[k] if t % 2 == 0 else "?" for t, k in enumerate(labels)] for labels in YS]
-    before, model = pickle.dumps(y), partly("chains", ignore_label="?").fit(XS, y)
-    assert pickle.dumps(y) == before and sorted(model.classes_) == sorted(names)
-    whole = [[set(names) if k == "?" else k for k in labels] for labels in y]
-    forms = (np.array, tuple, partial(np.array, dtype=object), pd.Series)
-    for other in [whole, *([form(labels) for labels in y] for form in forms)]:
-        found = partly("chains", ignore_label="?").fit(XS, other)
-        assert all_weights(found).tobytes() == all_weights(model).tobytes()
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -305,19 +283,6 @@ def test_passes_and_time_are_those_of_all_starts():
         assert np.unique(model.history_["start"]).tolist() == [1]
     assert model.n_rounds_ == 1
     assert fitted(0, 1, 2, max_iter=n_iter).n_iter_ == n_iter
-
-
-@pytest.mark.realdata
-def test_chunks():
-    train = load_conll2000(subset="train", attributes=True)
-    test = load_conll2000(subset="test", attributes=True)
-    vectorizer = TokenTransformer(DictVectorizer())
-    items = vectorizer.fit_transform(train.data[:500])
-    rng = np.random.default_rng(0)
-    y = [np.where(rng.random(len(t)) < 0.95, "?", t) for t in map(np.asarray, train.target[:500])]
-    model = SequenceTagger(ignore_label="?", random_state=0).fit(items, y)
-    assert model.score(vectorizer.transform(test.data), test.target) > 0.87
-    assert (np.diff(model.round_objectives_) <= 0).all()
 
 
 def test_of_a_set_any_label_is_right_and_what_is_not_known_does_not_count():

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import flowers
 from helpers.objectives import primal_of_rows
 from helpers.refusals import refused
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 from sskit import StructSVMClassifier
@@ -24,8 +24,7 @@ PRECISE = {"tol": 1e-6, "max_iter": 1_000_000, "random_state": 0}
 
 @pytest.fixture(scope="module")
 def iris():
-    X, y = load_iris(return_X_y=True)
-    return MinMaxScaler().fit_transform(X), y
+    return flowers()
 
 
 @pytest.fixture(scope="module")
@@ -104,28 +103,24 @@ def test_history(iris):
 
 
 def test_convergence_warning(iris):
-    message = (
-        r"stopped after 3 passes with a relative duality gap of 0\.\d+, above tol=1e-06.*max_iter"
-    )
-    with pytest.warns(ConvergenceWarning, match=message) as caught:
+    message = r"stopped after 3 passes with a relative duality gap of {}, above tol=1e-06.*max_iter"
+    with pytest.warns(ConvergenceWarning, match=message.format(r"0\.\d+")) as caught:
         model = fit(*iris, tol=1e-6, max_iter=3)
-    assert caught[0].filename == __file__
-    assert model.n_iter_ == 3
+    assert caught[0].filename == __file__ and model.n_iter_ == 3
     fraction = model.dual_gap_ / (model.primal_objective_ + 1e-3)
     assert f"{fraction:.3g}" in str(caught[0].message)
     with pytest.warns(ConvergenceWarning, match="max_time"):
         fit(*iris, tol=0, solver=BCFW(max_time=1e-6))
 
 
-@pytest.mark.parametrize("verbose", [0, 1, True])
-def test_verbose_logs_where_that_is_shown(verbose, iris, caplog, capfd):
-    with caplog.at_level(logging.INFO, logger="sskit"):
-        model = fit(*iris, tol=0.02, verbose=verbose)
-    records = [record for record in caplog.records if record.name == "sskit"]
-    # the first says what the fit chose
-    assert len(records) == (1 + len(model.history_["gap"]) if verbose else 0)
-    if verbose:
-        assert f"gap {model.dual_gap_:.3g}" in records[-1].getMessage()
+def test_verbose_logs_where_that_is_shown(iris, caplog, capfd):
+    for verbose in (0, 1, True):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, logger="sskit"):
+            model = fit(*iris, tol=0.02, verbose=verbose)
+        # the first says what the fit chose
+        assert len(caplog.records) == (1 + len(model.history_["gap"]) if verbose else 0)
+    assert f"gap {model.dual_gap_:.3g}" in caplog.records[-1].getMessage()
     assert capfd.readouterr() == ("", "")
 
 

@@ -113,16 +113,12 @@ def test_only_this_surrogate_has_probabilities():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"kernel": "rbf"}, "kernel='rbf'.*not yet: there are no sums over labellings of func"),
-        ({"bounds": (-1, 1)}, "bounds: not yet: its solver keeps no weights within bounds"),
-        ({"rescaling": "slack"}, "rescaling='slack': a likelihood has no losses"),
-        ({"loss": {"x": {"y": 2.0}}}, "loss={'x': {'y': 2.0}}: a likelihood has no losses"),
-        ({"n_components": 2}, "n_components=2: not yet"),
         ({"solver": "bcfw"}, "solver='bcfw': it is for hinges; use 'auto' or 'lbfgs'"),
         ({"steps": "pairwise"}, "steps='pairwise' cannot be combined with solver='auto'"),
     ],
 )
 def test_what_it_does_not_take_is_named(params, message):
+    """The rest of it is in test_combinations.py."""
     X, y = table("three")
     with pytest.raises(ValueError, match=message):
         StructSVMClassifier(surrogate="log", **params).fit(X, y)

@@ -10,7 +10,7 @@ from helpers.fits import chains, flowers, matchings, rows, sets, strings
 from helpers.objectives import flat, primal_at
 from helpers.pairwise import every_pair
 from helpers.refusals import refused
-from helpers.structures import Matching, Signs
+from helpers.structures import Matching
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -188,16 +188,6 @@ def test_wrong_parameters_and_data():
     assert path.lam_ == path.lam_end_ > 1 / 150
     with pytest.raises(NotFittedError):
         clone(path).predict(X)
-
-
-def test_inexact_oracles_give_heuristic_paths():
-    class Inexact(Signs):
-        exact = False
-
-    X = [np.array([1.0, 0.5]), np.array([-1.0, 0.2]), np.array([0.5, -0.3])]
-    path = RegularizationPath(StructuredSVM(Inexact(), random_state=0), lam_min=1e-2)
-    assert not path.fit(X, [1, -1, 1]).certified_
-    assert not path.estimator_at(0.1).certified_
 
 
 def test_paths_cut_short_warn():

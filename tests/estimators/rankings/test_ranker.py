@@ -134,22 +134,11 @@ def test_only_differences_within_groups_matter(form, standardize):
     assert RankingSVM(**given).fit(form(X), y, groups).lam_ == pytest.approx(one.lam_)
 
 
-def joined_queries(seed, n_queries):
-    """Two columns tell the order; they vary between queries, and two columns are of the query."""
-    rng, groups = np.random.default_rng(seed), np.repeat(np.arange(n_queries), 8)
-    X = rng.normal(size=(len(groups), 7))
-    y = np.round(X @ [1.0, 0.5, *[0.0] * 5] + 0.3 * rng.normal(size=len(X)))
-    levels = 30 * rng.normal(size=(n_queries, 4))[groups]
-    return np.hstack([X[:, :2] + levels[:, :2], X[:, 2:], levels[:, 2:]]), y, groups
-
-
-def test_columns_are_scaled_and_compared_within_groups():
-    """Scaled by how they vary between queries the informative columns are almost useless: .73."""
-    X, y, groups = joined_queries(1, 20)
-    for standardize in (True, False):
-        model = RankingSVM(standardize=standardize, random_state=0).fit(X, y, groups)
-        assert model.score(*joined_queries(2, 50)) > 0.95
-    X[:, 7] *= 1e3  # of the query: no warning, which were an error
+def test_columns_are_compared_within_groups():
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(20), 8)
+    X, levels = rng.normal(size=(160, 5)), 1e3 * rng.normal(size=(20, 1))[groups]
+    y, model = np.round(X @ [1.0, 0.5, *[0.0] * 3]), RankingSVM(standardize=False, random_state=0)
+    X = np.hstack([X, levels])  # of the query: no warning, which were an error
     model.fit(X, y, groups)
     X[:, 3] *= 1e3
     with pytest.warns(UserWarning, match=r"column 3 of X has .* % of the squared differences of"):
@@ -254,8 +243,7 @@ def test_pairs_have_the_optimum_of_other_steps(n_jobs):
         RankingSVM(steps=steps, **given).fit(X, y, groups, weight) for steps in ("auto", "pairwise")
     )
     assert (model.solver_.steps, other.solver_.steps) == ("projection", "pairwise")
-    assert model.primal_objective_ - other.dual_objective_ <= 1e-5
-    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-2)
+    bracket(model, other)
 
 
 def test_pairs_go_on_with_larger_groups():

@@ -147,6 +147,7 @@ ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
 TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
 SQUARE = np.ones((3, 3), dtype=bool)
 MASKED = SimpleNamespace(features=PAIR, edges=[[0, 1]], edge_features=None, segments=[[0, 1]])
+FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 MISFITS = [
     (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
      "part 1: X has 2 features, but part 0 has 1"),
@@ -170,6 +171,10 @@ MISFITS = [
      "y must have at least 2 classes, got 1 class: a"),
     (StructSVMClassifier(class_weight={"a": 0.0, "b": 0}), [(ROWS[:2], ["a", "b"])] * 2,
      "sample_weight is zero for all samples"),
+    (StructSVMClassifier(), [(FRAME, CLASSES), (FRAME.rename(columns={"d": "e"}), CLASSES)],
+     "part 1: the feature names of X are 'a', 'b', 'c', 'e', but those of part 0 are 'a'"),
+    (StructSVMClassifier(), [(FRAME, CLASSES), (ROWS, CLASSES)],
+     "part 1: the feature names of X are none, but those of part 0 are 'a', 'b', 'c', 'd'$"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
      "part 1: y has 3 labels, but that of part 0 has 4"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
@@ -190,16 +195,6 @@ def test_parts_that_do_not_fit_together_are_named():
     for estimator, parts, message in MISFITS:
         with pytest.raises((ValueError, TypeError), match=f"^{message}"):
             agree(estimator, [(*part, None) for part in parts])
-
-
-def test_names_of_features_must_be_the_same():
-    one, two = ((pd.DataFrame(ROWS, columns=list(n)), CLASSES, None) for n in ("abcd", "abce"))
-    model, told = StructSVMClassifier(), r"but those of part 0 are 'a', 'b', 'c', 'd'$"
-    assert agree(model, [one, one])[1].feature_names == tuple("abcd")
-    for other, given in ((two, "'a', 'b', 'c', 'e'"), ((ROWS, CLASSES, None), "none")):
-        message = f"^part 1: the feature names of X are {given}, {told}"
-        with pytest.raises(ValueError, match=message):
-            agree(model, [one, other])
 
 
 def test_labels_of_other_types_are_united_as_in_one_piece():

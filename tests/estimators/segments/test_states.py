@@ -1,10 +1,12 @@
-"""Hidden states of the labels of segments: objectives, completions and answers by enumeration."""
+"""Hidden states of the labels of segments: completions by enumeration, attributes, refusals.
+
+Rounds and their objective are in completion/test_rounds.py.
+"""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.pairwise import every_pair
-from helpers.segments import codes, feature, segmentations, span_loss, token_loss
+from helpers.segments import codes, feature, segmentations
 from sklearn.base import clone
 
 from sskit import SegmentTagger
@@ -28,16 +30,6 @@ def data(n=8):
 
 
 X, Y = data()
-LOSSES = {"segments": None, "hamming_sum": None, "hamming": None, "costs": {"a": {"b": 0.5}}}
-WAYS = {
-    "auto": {},
-    "multi-plane": {"solver": "multi_plane"},
-    "frank_wolfe": {"solver": "frank_wolfe", "max_iter": 200},
-    "cutting planes": {"solver": "cutting_plane"},
-    "bounds": {"bounds": (-0.5, 0.6)},
-    "two starts": {"n_init": 2},
-    "class weights": {"class_weight": {"b": 2.0}},
-}
 
 
 def labels_of(segments):
@@ -52,48 +44,6 @@ def truth_of(y):
         spans.append(found.get(t, (t, t + 1, 0)))
         t = spans[-1][1]
     return spans
-
-
-def loss_of(segments, truth, loss, factors):
-    """The loss of segments of labels, which have factors."""
-    if loss == "segments":
-        return span_loss(segments, truth, factors * [0, 1, 1])
-    table = 1.0 - np.eye(3)
-    if loss == "costs":
-        table[1, 2] = 0.5
-    total = token_loss(segments, truth, factors[codes(truth) >> 1], table)
-    return total / 4 if loss == "hamming" else total
-
-
-def every(model, x):
-    """All segmentations of states, and their scores."""
-    w = np.concatenate([np.ravel(getattr(model, name)) for name in BLOCKS])
-    spans = [*segmentations(4, LIMITS[OWNER])]
-    return spans, np.array([feature(x, each, LIMITS[OWNER], 2) @ w for each in spans])
-
-
-@every_pair(
-    loss=LOSSES, way=WAYS, weight=[None, np.arange(1.0, 9.0)], n_jobs=[None, 2], slack=[False, True]
-)
-def test_the_objective_is_that_of_the_best_states(loss, way, weight, n_jobs, slack):
-    model = SegmentTagger(loss=LOSSES[loss] or loss, n_jobs=n_jobs, **GIVEN, **STATES)
-    model.set_params(rescaling="slack" if slack else "margin", **WAYS[way])
-    model.fit(X, Y, sample_weight=weight)
-    assert model.n_states_.tolist() == [1, 2, 1] and model.certified_
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    factors, hinges = np.array([1.0, 1.0, 2.0 if way == "class weights" else 1.0]), []
-    for x, y in zip(X, Y, strict=True):
-        truth, (spans, values) = truth_of(y), every(model, x)
-        labels = [labels_of(each) for each in spans]
-        losses = np.array([loss_of(each, truth, loss, factors) for each in labels])
-        behind = values - values[[each == truth for each in labels]].max()
-        hinges.append(np.max(losses * (1.0 + behind) if slack else losses + behind))
-    squares = sum((getattr(model, name) ** 2).sum() for name in BLOCKS)
-    expected = 0.025 * squares + np.average(np.maximum(hinges, 0.0), weights=weight)
-    if slack:  # the search may miss the maximum, and bounds it
-        assert expected <= model.round_objectives_[-1] + 1e-9
-    else:
-        assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_attributes_and_what_is_not_as_it_was_fitted():

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.labellings import max_marginals, owners
+from helpers.labellings import all_weights, max_marginals, owners
 from helpers.refusals import refused
 from helpers.segments import codes, feature, segmentations
 from sklearn.base import clone
@@ -133,7 +133,7 @@ def test_there_are_as_many_labellings_as_there_can_be():
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_empty_sequences_are_nothing_in_a_fit(options):
     empty, weight = np.empty((0, 3)), np.linspace(1, 2, len(X))
-    for y in (TAGS, SPANS):
+    for y in (SPANS, TAGS):
         model = SegmentTagger(random_state=0, tol=0.1, **options).fit(X, y, weight)
         some, tags = [empty, *X[:3], empty, *X[3:]], [[], *y[:3], [], *y[3:]]
         more = clone(model).fit(some, tags, [9.0, *weight[:3], 0.0, *weight[3:]])
@@ -180,9 +180,11 @@ def test_wrong_parameters_are_named():
             model.fit(X, long)
 
 
-def spread(x, start, end):
+def spread_of(x, start, end):
     """Return how far the values of a segment lie apart."""
-    return [np.ptp(x[start:end, 0])]
+    values = x[start:end, 0]
+    between = values.max() - values.min()
+    return np.array([between, between > 1])
 
 
 # segments of two tokens at most
@@ -193,23 +195,20 @@ MODELS = {
         "all": {},
         "longer": {"max_length": 4},
         "bare": {"first_last": False, "lengths": False},
-        "whole": {"segment_features": spread, "max_length": {"b": 2}},
+        "whole": {"segment_features": spread_of, "max_length": {"b": 2}},
         "states": {"n_states_per_label": {"a": 2}, "max_length": 2},
     }.items()
 }
-NAMES = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_"]
 
 
 def score_of(model, x, segments):
     """F(x, y) of segments of states from the fitted attributes."""
     limits, ends = model.max_length_[owners(model)].tolist(), hasattr(model, "first_coef_")
-    phi = feature(x, segments, limits, max(limits), ends=ends, lengths=ends)
-    sums = np.zeros(len(limits) * hasattr(model, "segment_coef_"))
-    for a, b, k in segments if len(sums) else ():
-        sums[k] += spread(x, a, b)[0]
-    phi = np.concatenate([phi[: -2 * len(limits)], sums, phi[-2 * len(limits) :]])
-    found = [getattr(model, name).ravel() for name in NAMES if hasattr(model, name)]
-    return phi @ np.concatenate([*found, model.start_, model.end_])
+    phi, n = feature(x, segments, limits, max(limits), ends=ends, lengths=ends), 2 * len(limits)
+    sums = np.zeros((len(limits), 2 * hasattr(model, "segment_coef_")))
+    for a, b, k in segments if sums.size else ():
+        sums[k] += spread_of(x, a, b)
+    return np.concatenate([phi[:-n], sums.ravel(), phi[-n:]]) @ all_weights(model)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -244,13 +243,6 @@ def test_what_is_outside_is_known_only_where_it_was():
     model = SegmentTagger(lam=0.3, random_state=0).fit(X[:1], [[(0, 2, "a"), (2, 6, "b")]])
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] has 'O', which is no label"):
         model.predict(X[:1], known=[["O"] * 6])
-
-
-def spread_of(x, start, end):
-    """Return how far the values of a segment lie apart."""
-    values = x[start:end, 0]
-    between = values.max() - values.min()
-    return np.array([between, between > 1])
 
 
 def whole(n=40):

@@ -261,28 +261,22 @@ def test_wrong_truths_are_named():
         make(Parses).fit(X[:3], y[:3]).predict([X[2][:, :2]])
 
 
-def test_models_that_return_something_else_are_told():
-    class Nothing(CompiledModel):
-        def feature_map(self, X):
-            return None
-
-    class NoStructure(Classes):
-        def structure(self, map):
-            return StructuredModel()
-
-    class Costly(Classes):
-        def costs(self, states):
-            return [-1.0]
-
-    for model, error, message in (
-        (Nothing(), TypeError, "feature_map of Nothing returned None"),
-        (NoStructure(), TypeError, "structure of NoStructure returned"),
-        (Costly(), ValueError, r"the costs of y\[0\]"),
-        (Costly, TypeError, r"got the class Costly; write Costly\(\.\.\.\)"),
-        (CompiledModel(), NotImplementedError, "CompiledModel must implement feature_map"),
-    ):
-        with pytest.raises(error, match=message):
-            StructuredSVM(model).fit(np.ones((2, 1)), [0, 1])
+@pytest.mark.parametrize(
+    ("method", "answer", "error", "message"),
+    [
+        ("feature_map", lambda self, X: None, TypeError, "feature_map of Odd returned None"),
+        ("structure", lambda self, map: StructuredModel(), TypeError, "structure of Odd returned"),
+        ("costs", lambda self, states: [-1.0], ValueError, r"the costs of y\[0\]"),
+    ],
+)
+def test_models_that_return_something_else_are_told(method, answer, error, message):
+    odd = type("Odd", (Classes,), {method: answer})
+    with pytest.raises(error, match=message):
+        StructuredSVM(odd()).fit(np.ones((2, 1)), [0, 1])
+    with pytest.raises(TypeError, match=r"got the class Odd; write Odd\(\.\.\.\)"):
+        StructuredSVM(odd).fit(np.ones((2, 1)), [0, 1])
+    with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
+        StructuredSVM(CompiledModel()).fit(np.ones((2, 1)), [0, 1])
 
 
 def test_structures_import_the_promised_names_alone():

@@ -279,29 +279,10 @@ def test_a_request_of_one_sequence_has_the_same_probabilities(method):
 
 
 def test_the_most_probable_labelling_of_hidden_states_is_refused():
-    X, y = tagged()
-    tagger = SequenceTagger(n_states_per_label=2, random_state=0)
+    """In a fit too: test_combinations.py."""
+    model = with_params(fitted("states", "matrix")[0], risk="labelling")
     with pytest.raises(ValueError, match=r"risk='labelling' .* NP-hard"):
-        CalibratedTagger(tagger, risk="labelling").fit(X, y)
-    model = CalibratedTagger(tagger, cv=2).fit(X, y).set_params(risk="labelling")
-    with pytest.raises(ValueError, match=r"risk='labelling' .* NP-hard"):
-        model.predict(X)
-
-
-@pytest.mark.parametrize("params", [{}, {"order": 2}, {"n_states_per_label": STATES}])
-def test_empty_sequences(params):
-    X, y = tagged(20)
-    empty = np.empty((0, 3))
-    tagger = SequenceTagger(random_state=0, **params).fit(X, y)
-    model = CalibratedTagger(tagger, cv="prefit").fit([*X, empty], [*y, []])
-    found = model.predict_proba([empty, X[0], empty])
-    np.testing.assert_array_equal(found[1], model.predict_proba(X[:1])[0])
-    assert [p.shape for p in found] == [(0, 3), (len(X[0]), 3), (0, 3)]
-    assert model.predict_proba([empty])[0].shape == (0, 3)
-    assert model.confidence([empty], [[]])[0] == 1.0
-    assert model.sample([empty, X[0]], 3, random_state=0)[0].shape == (3, 0)
-    assert model.predict([empty])[0].shape == (0,)
-    assert model.span_confidence([empty])[0] == []
+        model.predict(tagged()[0])
 
 
 @pytest.mark.filterwarnings("ignore:.*were changed")
@@ -312,10 +293,7 @@ def test_what_the_rules_leave_nothing_of_is_named():
         model.predict_proba(X[:1], known=known)
 
 
-def test_features_of_edges_matter_and_are_wanted():
+def test_features_of_edges_are_wanted():
     model, X = fitted("edges", "matrix")
-    (x, z) = next(pair for pair in X if len(pair[0]) > 2)
-    one, other = model.predict_proba([(x, z), (x, 0.0 * z)])
-    assert np.abs(one - other).max() > 0.01
     with pytest.raises(ValueError, match="no features of edges, but this SequenceTagger"):
         model.predict_proba([x for x, _ in X])

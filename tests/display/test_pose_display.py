@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -16,15 +17,12 @@ TRUTH = [np.array([[4, 1], [2, 2], [2, 6]]), np.array([[3, 1], [1, 1], [1, 4.5]]
 FOUND = [np.array([[4, 1], [2, 2], [5, 10]]), TRUTH[1] + [0, 2]]
 
 
-def lines(ax):
-    return np.array(ax.collections[0].get_segments())
-
-
 def test_panels():
     display = PoseDisplay.from_predictions(TRUTH, FOUND, PARENTS)
     assert display.axes_.shape == (2, 2)
     assert [ax.get_title() for ax in display.axes_[0]] == ["truth", "prediction"]
-    np.testing.assert_array_equal(lines(display.axes_[0, 1]), FOUND[0][[[0, 1], [2, 1]]])
+    bones = display.axes_[0, 1].collections[0].get_segments()
+    np.testing.assert_array_equal(bones, FOUND[0][[[0, 1], [2, 1]]])
     np.testing.assert_array_equal(display.axes_[1, 0].collections[1].get_offsets(), TRUTH[1])
     display.figure_.canvas.draw()
     # a blank canvas has room, and y goes down
@@ -48,28 +46,31 @@ def poses():
     return make_poses(8, (16, 16), random_state=0)
 
 
-def model_of(poses, **options):
-    return PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0, **options)
-
-
 def test_from_estimator(poses):
     X, y = poses.data, poses.target
-    model = model_of(poses).fit(X, y)
+    model = PartsModel(poses.parents, n_types=1, tol=0.3, random_state=0).fit(X, y)
     search = GridSearchCV(model, {"lam": [0.1]}, cv=2).fit(X, y)
-    display = PoseDisplay.from_estimator({"one": model, "two": search}, X[:2], y[:2])
-    assert list(display.panels) == ["truth", "one", "two"]
+    _, axes = plt.subplots(2, 3)
+    display = PoseDisplay.from_estimator({"one": model, "two": search}, X[:2], y[:2], axes=axes)
+    assert list(display.panels) == ["truth", "one", "two"] and display.axes_[1, 1] is axes[1, 1]
     np.testing.assert_array_equal(display.panels["one"][1], model.predict(X[:2])[1])
     shown = display.axes_[0, 0].images[0].get_array()
     np.testing.assert_array_equal(shown, X[0].max(axis=0))
-    _, axes = plt.subplots(2, 2)
-    again = PoseDisplay.from_estimator(search, X[:2], y[:2], axes=axes)
-    assert again.axes_[1, 1] is axes[1, 1]
     # a pipeline shows the maps that its model sees
     halved = FunctionTransformer(lambda X: [x / 2 for x in X])
-    pipeline = make_pipeline(halved, model_of(poses)).fit(X, y)
+    pipeline = make_pipeline(halved, model).fit(X, y)
     display = PoseDisplay.from_estimator(pipeline, X[:2], y[:2])
     np.testing.assert_array_equal(display.images[1], X[1].max(axis=0) / 2)
     np.testing.assert_array_equal(display.panels["prediction"], [*pipeline.predict(X[:2])])
+    # and so do parts by name
+    names = poses.joint_names
+    X, y = ([dict(zip(names, item, strict=True)) for item in items] for items in (X, y))
+    named = clone(model).set_params(part_names=names).fit(X, y)
+    display = PoseDisplay.from_estimator(named, X[:2], y[:2])
+    np.testing.assert_array_equal(display.images[0], poses.data[0].max(axis=0))
+    np.testing.assert_array_equal(display.panels["truth"], poses.target[:2])
+    with pytest.raises(ValueError, match=r"y\[1\] must have a position of each part"):
+        PoseDisplay.from_estimator(named, X[:2], [y[0], {}])
 
 
 def test_bad_input():
@@ -91,17 +92,3 @@ def test_bad_input():
         display.plot(colors=["r", "g"])
     with pytest.raises(ValueError, match="a prediction cannot be called 'truth'"):
         PoseDisplay.from_predictions(TRUTH, {"truth": FOUND}, PARENTS)
-
-
-def test_parts_by_name(poses):
-    names = poses.joint_names
-    X = [dict(zip(names, maps, strict=True)) for maps in poses.data]
-    y = [dict(zip(names, pose, strict=True)) for pose in poses.target]
-    model = model_of(poses, part_names=names).fit(X, y)
-    display = PoseDisplay.from_estimator(model, X[:2], y[:2])
-    np.testing.assert_array_equal(display.images[0], poses.data[0].max(axis=0))
-    np.testing.assert_array_equal(display.panels["truth"], poses.target[:2])
-    plain = PoseDisplay.from_estimator(model, poses.data[:2], poses.target[:2])
-    np.testing.assert_array_equal(plain.panels["prediction"], display.panels["prediction"])
-    with pytest.raises(ValueError, match=r"y\[1\] must have a position of each part"):
-        PoseDisplay.from_estimator(model, X[:2], [y[0], {}])

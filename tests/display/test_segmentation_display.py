@@ -46,10 +46,9 @@ def draw(images=IMAGES, y_true=TRUTH, y_pred=GUESSES, **options):
 
 def test_panels():
     display = draw(segments=SEGMENTS)
-    assert display.axes_.shape == (2, 3)
-    assert display.figure_ is display.axes_[0, 0].figure
-    assert [ax.get_title() for ax in display.axes_[0]] == ["image", "truth", "prediction"]
-    assert [ax.get_title() for ax in display.axes_[1]] == [""] * 3
+    assert display.axes_.shape == (2, 3) and display.figure_ is display.axes_[0, 0].figure
+    titles = [[ax.get_title() for ax in row] for row in display.axes_]
+    assert titles == [["image", "truth", "prediction"], [""] * 3]
     np.testing.assert_allclose(shown(display.axes_[0, 0]), IMAGES[0] / 255, atol=1e-6)
     np.testing.assert_allclose(shown(display.axes_[1, 0])[..., 1], IMAGES[1], atol=1e-6)
     assert [n_lines(ax) for ax in display.axes_[0]] == [18, 18, 0]
@@ -58,7 +57,6 @@ def test_panels():
     figure, axes = plt.subplots(1, 8)
     display = draw(y_pred={"ones": GUESSES, "as it is": TRUTH}, segments=SEGMENTS, axes=axes)
     assert display.figure_ is figure and display.axes_.ravel().tolist() == axes.tolist()
-    assert SegmentationDisplay(IMAGES, {"guess": GUESSES}).plot().axes_.shape == (2, 2)
     assert SegmentationDisplay(IMAGES, {}).panels == {}
     for segments in (SEGMENTS, GRAPHS):  # labels of superpixels become masks
         display = draw(y_pred=NODE_LABELS, segments=segments)
@@ -66,18 +64,16 @@ def test_panels():
 
 
 def test_colors_tell_labels_and_background_and_ignored_stay_grey():
-    colors = {"colors": ["red", "lime", "blue"]}
-    display = draw([np.zeros((6, 8))], TRUTH[:1], GUESSES[:1], **colors)
+    black, colors = [np.zeros((6, 8))], ["red", "lime", "blue"]
+    display = draw(black, TRUTH[:1], GUESSES[:1], colors=colors)
     expected = np.eye(3)[TRUTH[0]] * ALPHA
     np.testing.assert_allclose(shown(display.axes_[0, 1]), expected, atol=1e-6)
     truth = [np.where(TRUTH[0] == 0, 255, TRUTH[0])]
-    display = draw(IMAGES[:1], truth, GUESSES[:1], ignore_label=255)
-    assert display.labels.tolist() == [1, 2]
-    painted = shown(display.axes_[0, 1])
-    np.testing.assert_array_equal(np.ptp(painted, axis=2) == 0, truth[0] == 255)
-    display = draw(IMAGES[:1], truth, GUESSES[:1], labels=[2])
-    painted = shown(display.axes_[0, 1])
-    np.testing.assert_array_equal(np.ptp(painted, axis=2) > 0, truth[0] == 2)
+    for options, coloured in (({"ignore_label": 255}, [1, 2]), ({"labels": [2]}, [2])):
+        display = draw(IMAGES[:1], truth, GUESSES[:1], **options)
+        assert display.labels.tolist() == coloured
+        grey = np.ptp(shown(display.axes_[0, 1]), axis=2) == 0
+        np.testing.assert_array_equal(grey, ~np.isin(truth[0], coloured))
     void = [np.zeros_like(mask) for mask in TRUTH]
     display = draw(y_true=void, y_pred=void, ignore_label=0)
     assert len(display.labels) == 0 and display.figure_.legends == []
@@ -109,18 +105,15 @@ class Constant(BaseEstimator):
         return float(self.label)
 
 
-def known_graphs(X):
-    """The first step of a pipeline: images to graphs that are known."""
-    return [graph for image in X for graph in GRAPHS if graph.shape == image.shape[:2]]
-
-
 def test_from_estimator():
-    pipeline = make_pipeline(FunctionTransformer(known_graphs), Constant()).fit(IMAGES, TRUTH)
+    to_graphs = FunctionTransformer(
+        lambda X: [graph for image in X for graph in GRAPHS if graph.shape == image.shape[:2]]
+    )
+    pipeline = make_pipeline(to_graphs, Constant()).fit(IMAGES, TRUTH)
     search = GridSearchCV(pipeline, {"constant__label": [1, 2]}, cv=2).fit(IMAGES, TRUTH)
-    display = SegmentationDisplay.from_estimator(pipeline, IMAGES, TRUTH)
-    assert n_lines(display.axes_[0, 0]) == 18
     both = {"one": pipeline, "best": search}
     display = SegmentationDisplay.from_estimator(both, IMAGES, TRUTH, display_labels=list("abc"))
+    assert n_lines(display.axes_[0, 0]) == 18
     assert list(display.panels) == ["truth", "one", "best"]
     assert set(np.unique(display.panels["best"][0])) == {2}
     alone = Constant().fit(GRAPHS, TRUTH)
@@ -149,14 +142,9 @@ def test_borders_are_where_neighbours_differ(segments):
     assert covered == expected
 
 
-def test_colors():
-    assert one_of_each(3, None, "labels").shape == (3, 3)
-    for n_labels in (10, 20, 40):
+def test_each_label_has_a_color_and_images_are_not_modified():
+    for n_labels in (0, 3, 10, 20, 40):
         assert len(np.unique(one_of_each(n_labels, None, "labels"), axis=0)) == n_labels
-    colors = one_of_each(2, ["k", "#ffffff", "r"], "labels")
-    np.testing.assert_array_equal(colors, [[0, 0, 0], [1, 1, 1]])
-    assert one_of_each(0, None, "labels").shape == (0, 3)
-    # nothing is modified
     image = IMAGES[1].copy()
     paint(image, TRUTH[1], [1], np.ones((1, 3)))
     np.testing.assert_array_equal(image, IMAGES[1])
@@ -181,22 +169,16 @@ def test_bad_input():
             draw(**{"segments": SEGMENTS} | changes)
 
 
-class Ground(str, Enum):
-    SAND, WATER = "sand, dry", "water"
-
-
 def test_masks_of_members_and_with_void():
-    members = np.array([[Ground.SAND] * 4 + [Ground.WATER] * 4] * 6, dtype=object)
-    other = np.full((6, 8), "sand, dry")
+    ground = Enum("Ground", {"SAND": "sand, dry", "WATER": "water"}, type=str)
+    members = np.array([[ground.SAND] * 4 + [ground.WATER] * 4] * 6, dtype=object)
     for mask in (members, members.tolist()):
-        display = draw(IMAGES[:1], [mask], [other])
+        display = draw(IMAGES[:1], [mask], [np.full((6, 8), "sand, dry")])
         assert display.labels.tolist() == ["sand, dry", "water"]
-    display = SegmentationDisplay(IMAGES[:1], {"truth": [members]}, labels=list(Ground))
+    display = SegmentationDisplay(IMAGES[:1], {"truth": [members]}, labels=list(ground))
     assert display.display_labels == ["sand, dry", "water"]
-
-    void = np.full((6, 8), 1.0)
+    void, ones = np.full((6, 8), 1.0), [np.ones((6, 8))]
     void[0, :4] = np.nan
-    display = draw(IMAGES[:1], [void], [np.ones((6, 8))], ignore_label=np.nan)
-    assert display.labels.tolist() == [1.0]
+    assert draw(IMAGES[:1], [void], ones, ignore_label=np.nan).labels.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"\[0\]\[0\]\[0\] is nan: labels must not be missing"):
-        draw(IMAGES[:1], [void], [np.ones((6, 8))])
+        draw(IMAGES[:1], [void], ones)

@@ -28,7 +28,8 @@ def primal_at(estimator, X, y, weight, w):
     hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     prior = flat_prior(estimator, task)
     u = w if prior is None else w - prior
-    return 0.5 * estimator.lam * float(u @ u) + float(problem.block_weight @ hinges)
+    norm = float(u @ problem.space.covector(u))
+    return 0.5 * estimator.lam * norm + float(problem.block_weight @ hinges)
 
 
 def log_losses(pairs, w):
@@ -61,11 +62,11 @@ def log_optimum(toy, lam, prior=0.0, bounds=None):
 def log_loss_by_attributes(model, X, y):
     """-log p of each sequence or tree, by the fitted weights and all labellings.
 
-    A label of the truth may be a set, of which any is right.
+    A label of the truth may be a set, of which any is right; hidden states are summed over.
     """
     losses = []
     for item, truth in zip(X, y, strict=True):
-        labels, values = score_labellings(model, item)
+        labels, values = score_labellings(model, item, np.logaddexp)
         right = np.ones(len(labels), dtype=bool)
         for at, label in zip(labels.T, truth, strict=True):
             own = list(label) if isinstance(label, set) else [label]

@@ -71,43 +71,28 @@ def test_predictions_are_legal_and_the_best(scheme, kernel):
         np.testing.assert_allclose(table, max_marginals(labels, values, len(classes)), atol=1e-9)
 
 
-def test_with_other_options():
-    y = TAGS["bioes"]
-    best = {r: tagger("bioes", rescaling=r, tol=0.01).fit(X, y) for r in ("slack", "margin")}
-    assert tagger("iobes").fit(X, y).dual_gap_ == tagger("bioes").fit(X, y).dual_gap_  # one scheme
-    for solver, rescaling in (
-        ("bcfw", "slack"),
-        ("bcfw", "margin"),
-        ("cutting_plane", "margin"),
-        ("frank_wolfe", "slack"),
-        ("multi_plane", "margin"),
-        ("gdmm", "margin"),
-        ("subgradient", "margin"),
-        ("soft_bcfw", "margin"),
-    ):
-        model = tagger("bioes", solver=solver, rescaling=rescaling, max_iter=400)
-        if solver == "bcfw":  # goes on, with threads
-            model.set_params(warm_start=True, tol=0.2).fit(X, y).set_params(tol=0.05, n_jobs=2)
-        model.fit(X, y)
-        for size in (None, 1, 3):
-            model.set_params(beam_size=size)
-            assert n_violations(model.predict(X), "bioes", model.classes_) == 0
-        if solver not in ("subgradient", "soft_bcfw"):
-            # they train the same model: what one proves holds for the other
-            bracket(model, best[rescaling])
+@pytest.mark.parametrize("solver", ["bcfw", "cutting_plane", "frank_wolfe", "multi_plane", "gdmm"])
+def test_with_other_solvers(solver):
+    """They train the same model: what one proves holds for the other."""
+    y, rescaling = TAGS["bioes"], "slack" if solver == "frank_wolfe" else "margin"
+    best = tagger("iobes", rescaling=rescaling, tol=0.01).fit(X, y)  # one scheme
+    model = tagger("bioes", solver=solver, rescaling=rescaling, max_iter=400)
+    if solver == "bcfw":  # goes on, with threads
+        model.set_params(warm_start=True, tol=0.2).fit(X, y).set_params(tol=0.05, n_jobs=2)
+    bracket(model.fit(X, y), best)
+    for size in (None, 1, 3):
+        model.set_params(beam_size=size)
+        assert n_violations(model.predict(X), "bioes", model.classes_) == 0
 
 
 SOME = [np.array(["O", "O", "O"]), np.array(["B-x", "E-x", "S-x"]), np.array(["B-x", "I-x", "E-x"])]
 
 
 def test_tags_that_break_the_scheme_are_named():
+    """More of them are in tests/models/chain/test_transitions.py."""
     for scheme, tags, message in (
         ("bioes", "O B-x I-x", r"y\[3\]\[2\] is I-x at the end, which allowed_transitions"),
-        ("bioes", "I-x E-x O", r"y\[3\]\[0\] is I-x at the start, which"),
-        ("bioes", "B-x O O", r"y\[3\]\[1\] is O after B-x, which"),
         ("iobes", "B-x B-x B-x", r"y\[3\]\[1\] is B-x after B-x, .* there are 2 such labels"),
-        ("bioes", "O L-x O", "O, B-TYPE, I-TYPE, E-TYPE, S-TYPE, but y.3..1. is 'L-x"),
-        ("bilou", "O O O", "L-TYPE, U-TYPE, but y.1..1. is 'E-x"),
         ("bio", "O O O", "needs the labels O, B-TYPE, I-TYPE, but y.1..1. is 'E-x'"),
     ):
         y, model = [*SOME, np.array(tags.split())], tagger(scheme)
@@ -126,8 +111,6 @@ def test_tags_that_break_the_scheme_are_mended(action):
     with pytest.warns(UserWarning, match=told) if action == "repair" else nullcontext():
         model.fit(X, y)
     assert n_violations(model.predict(X), "bioes", model.classes_) == 0
-    with pytest.raises(ValueError, match="no labelling of a sequence of length 1"):
-        tagger("bioes").fit([X[0][:2], X[1]], [["B-x", "E-x"], y[2]]).predict([X[0][:1]])
 
 
 def test_they_are_counted_and_up_to_ten_are_named():
@@ -138,17 +121,15 @@ def test_they_are_counted_and_up_to_ten_are_named():
     assert "on_violation='repair'" in str(caught.value)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_repaired_labels_are_trained_on(kernel):
+def test_repaired_labels_are_trained_on():
     X, y = CORPUS
-    model = tagger("bio", on_violation="repair", kernel=kernel, tol=0.01)
+    model = tagger("bio", on_violation="repair", tol=0.01)
     before = [labels.copy() for labels in y]
     told = r"11 labels .* first of them y\[8\]\[0\] from I-x to B-y"
     with pytest.warns(UserWarning, match=told) as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
     assert all(map(np.array_equal, y, before))
-    assert model.certified_ and n_violations(model.predict(X)) == 0
     # the same as training on labels that are repaired by hand, of which nothing is told
     offsets, labels = np.cumsum([0, *map(len, y)]), np.searchsorted(NAMES, np.concatenate(y))
     rules = scheme_transitions("bio", NAMES)
@@ -158,7 +139,6 @@ def test_repaired_labels_are_trained_on(kernel):
     repaired = clone(model).set_params(on_violation="raise").fit(X, hand)
     for name in ("transitions_", "dual_gap_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(repaired, name))
-    model.fit(X, hand)
 
 
 def test_early_stopping_tells_of_repairs_once():

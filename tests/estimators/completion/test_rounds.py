@@ -10,16 +10,18 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers import segments
 from helpers.crossing import in_turn
 from helpers.fits import of_features
 from helpers.hidden import Careless, Hidden, Started, Styles, make_styles
-from helpers.labellings import all_weights, losses_of, score_labellings
+from helpers.labellings import all_weights, losses_of, owners, score_labellings
 from helpers.trees import random_parents
 from sklearn.base import clone
 
 from sskit import (
     EarlyStopping,
     GraphTagger,
+    SegmentTagger,
     SequenceTagger,
     SlackRescaling,
     StructSVMClassifier,
@@ -39,6 +41,8 @@ KINDS = [(*tree, RNG.integers(2, size=len(tree[1]))) for tree in TREES]
 EDGED = [(x, np.diff(x, axis=0)) for x in X]
 EDGES = [np.stack([np.arange(n), np.roll(np.arange(n), 1)], axis=1)[n < 3 :] for n in map(len, Y)]
 RINGS = [(x, edges, np.ones((len(edges), 1))) for x, edges in zip(X, EDGES, strict=True)]
+FOURS = [RNG.normal(size=(4, 2)) + 2.0 * RNG.integers(2, size=(4, 1)) for _ in range(9)]
+SPANS = [[(0, 2, "a"), (2, 3, "a")], [(1, 2, "b"), (2, 4, "a")], [(3, 4, "b")]] * 3
 ROWS, CLASSES = map(np.array, make_styles(36))
 
 
@@ -55,6 +59,7 @@ COSTS = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 1.0], [2.0, 0.2, 0.0]])
 GIVEN = {"lam": 0.05, "tol": 0.01, "random_state": 0}
 tagger, tree = (partial(kind, **GIVEN, ignore_label=-1) for kind in (SequenceTagger, TreeTagger))
 states = {"n_states_per_label": {0: 2, 2: 2}}
+spans = partial(SegmentTagger, **GIVEN, n_states_per_label={"a": 2})
 graph = partial(GraphTagger, **GIVEN, **states)
 classes = partial(StructSVMClassifier, **GIVEN, standardize=False)
 structure = partial(StructuredSVM, **GIVEN)
@@ -73,6 +78,9 @@ CASES = {
     "graphs, states": (graph(), RINGS, Y),
     "graphs, elimination": (graph(inference="elimination"), RINGS, Y),
     "graphs, messages": (graph(inference="trws"), RINGS, Y),
+    "segments": (spans(), FOURS, SPANS),
+    "segments, tokens": (spans(loss="hamming_sum"), FOURS, SPANS),
+    "segments, tokens, costs": (spans(loss=COSTS), FOURS, SPANS),
     "components": (classes(n_components=2), ROWS, CLASSES),
     "some components": (classes(n_components={0: 3, 2: 2}), ROWS, CLASSES),
     "components, costs": (classes(n_components=2, loss=COSTS), ROWS, CLASSES),
@@ -108,10 +116,30 @@ def labellings(case, model, item, known):
         scores, owner = model.coef_ @ item + model.intercept_, model.component_labels_
         best = np.array([scores[owner == k].max() for k in range(3)])
         return table[known], best, np.arange(3) == known
+    if "segments" in case:
+        return of_segments(case, model, item, known)
     losses, right = losses_of(known, range(3), table, hidden=-1)
     labels, scores = score_labellings(model, item)
     nodes = np.arange(len(losses))
     return losses[nodes, labels].sum(axis=1), scores, right[nodes, labels].all(axis=1)
+
+
+def of_segments(case, model, item, known):
+    """The same of segments, each of which has a state of its label."""
+    owner, w = owners(model), all_weights(model)
+    limits = model.max_length_[owner]
+    truth = [(start, stop, "Oab".index(label)) for start, stop, label in known]
+    inside = {t for start, stop, _ in truth for t in range(start, stop)}
+    truth = sorted(truth + [(t, t + 1, 0) for t in range(len(item)) if t not in inside])
+    every = [*segments.segmentations(len(item), limits)]
+    labels = [[(start, stop, int(owner[k])) for start, stop, k in spans] for spans in every]
+    if "tokens" in case:
+        table = COSTS if "costs" in case else None
+        losses = [segments.token_loss(each, truth, np.ones(len(item)), table) for each in labels]
+    else:
+        losses = [segments.span_loss(each, truth, np.array([0.0, 1.0, 1.0])) for each in labels]
+    scores = [segments.feature(item, spans, limits, max(limits)) @ w for spans in every]
+    return np.array(losses), np.array(scores), np.array([each == truth for each in labels])
 
 
 def primal(case, model, weight, slack):
@@ -165,7 +193,7 @@ def test_rounds_fall_to_an_objective_that_is_that_of_enumeration(number, case, w
     gap = model.primal_objective_ - model.dual_objective_
     assert model.dual_gap_ == pytest.approx(gap, abs=1e-9)
     drawn = way == "two starts" and any(
-        word in case for word in ("states", "comp", "struct", "graph")
+        word in case for word in ("states", "comp", "struct", "graph", "segments")
     )
     assert set(history.get("start", [1])) == ({1, 2} if drawn else {1})
     assert history["n_passes"][-1] == model.n_iter_ and (history["gap"] >= -1e-9).all()
@@ -203,22 +231,12 @@ def test_sparse_rows_starts_and_early_stopping(case):
         assert found == pytest.approx(expected, rel=rel, abs=rel)
 
 
-def test_searches_agree_and_fits_go_on():
+def test_searches_agree():
+    """That fits go on is in base/test_warm_start.py, and steps in online/test_steps.py."""
     model, X, y = CASES["chains"]
     exact = clone(model).set_params(rescaling="slack", tol=1e-4).fit(X, y)
     angular = clone(exact).set_params(rescaling=SlackRescaling("angular")).fit(X, y)
     np.testing.assert_allclose(angular.round_objectives_, exact.round_objectives_, rtol=1e-3)
-    warm = clone(exact).set_params(warm_start=True, tol=0.1).fit(X, y)
-    n_first = warm.n_iter_
-    warm.set_params(tol=0.05).fit(X, y)
-    assert warm.n_iter_ <= n_first
-    assert warm.round_objectives_[-1] <= 1.1 * exact.round_objectives_[-1]
-    known = clone(exact).fit(X, Y)
-    assert known.primal_objective_ != exact.primal_objective_ and not hasattr(known, "n_rounds_")
-    stepped = clone(exact).set_params(tol=0.01)
-    for part in (slice(0, 6), slice(6, 12)):
-        stepped.partial_fit(X[part], y[part], classes=[0, 1, 2])
-        assert (np.diff(stepped.round_objectives_) <= 0).all()
 
 
 @pytest.mark.parametrize("case", ["components", "structure"])

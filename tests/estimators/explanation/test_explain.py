@@ -1,13 +1,14 @@
 """Contributions add up to differences of max-marginals, found by enumeration."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.fits import graphs, sets
-from helpers.labellings import max_marginals, score_labellings
+from helpers.labellings import BLOCKS, max_marginals, score_labellings
 from helpers.structures import Matching
 from helpers.trees import random_parents
 from sklearn.exceptions import NotFittedError
@@ -28,12 +29,11 @@ from sskit.utils import RaggedArray
 LABELS = np.array(["A", "B", "C"])
 
 
-def set_weights(tagger, rng):
+def drawn_weights(model, rng):
     """Give a fitted tagger random weights, with which labels change with their neighbours."""
-    for name in ("coef_", "transitions_", "start_", "end_", "root_", "leaf_"):
-        if hasattr(tagger, name):
-            setattr(tagger, name, rng.normal(size=getattr(tagger, name).shape))
-    return tagger
+    for name in {*BLOCKS} & {*dir(model)}:
+        setattr(model, name, rng.normal(size=getattr(model, name).shape))
+    return model
 
 
 def sequences(rng, n=4, longest=4):
@@ -43,20 +43,18 @@ def sequences(rng, n=4, longest=4):
 
 def trees(rng, kinds, n=5):
     X, y = [], []
-    for k in range(n):
-        v = 1 + k
-        tree = rng.normal(size=(v, 3)), random_parents(rng, v, n_roots=1 + (k > 3))
+    for v in range(1, n + 1):
+        tree = rng.normal(size=(v, 3)), random_parents(rng, v, n_roots=1 + (v > 4))
         X.append((*tree, rng.choice(["p", "q"], size=v)) if kinds else tree)
         y.append(rng.choice(LABELS, size=v))
-    X.append(X[-1])
-    return X, [*y, np.array(["A", "B", "C", "A", "B"])]
+    return [*X, X[-1]], [*y, np.array(["A", "B", "C", "A", "B"])]
 
 
 @pytest.fixture(scope="module")
 def tagger():
     rng = np.random.default_rng(0)
     X, y = sequences(rng, 9)
-    return set_weights(SequenceTagger(random_state=0).fit(X, y), rng), X
+    return drawn_weights(SequenceTagger(random_state=0).fit(X, y), rng), X
 
 
 def check(tagger, X):
@@ -89,10 +87,9 @@ def check(tagger, X):
 def test_trees_against_enumeration(kinds):
     rng = np.random.default_rng(1)
     X, y = trees(rng, kinds)
-    model = set_weights(TreeTagger(random_state=0).fit(X, y), rng)
+    model = drawn_weights(TreeTagger(random_state=0).fit(X, y), rng)
     assert check(model, X) > 0
-    groups = model.explain(X, 3, 0)["group"]
-    assert set(groups) <= {"features", "bias", "parent", "children"}
+    assert set(model.explain(X, 3, 0)["group"]) <= {"features", "bias", "parent", "children"}
 
 
 def test_messages_from_both_sides(tagger):
@@ -161,11 +158,7 @@ def test_features_of_edges_and_three_labels_in_a_row(order, n_states, make):
     z = [rng.normal(size=(len(x) - 1, 2)) * rng.integers(2, size=(len(x) - 1, 2)) for x in X]
     given = [(make(x), make(edges)) for x, edges in zip(X, z, strict=True)]
     model = SequenceTagger(order=order, n_states_per_label=n_states, tol=0.5, random_state=0)
-    set_weights(model.fit(given, y), rng)
-    model.edge_coef_ = rng.normal(size=model.edge_coef_.shape)
-    if order == 2:
-        model.triples_ = rng.normal(size=model.triples_.shape)
-    assert check(model, given) > 0
+    assert check(drawn_weights(model.fit(given, y), rng), given) > 0
     groups, wanted = set(), {-1: "before", 0: "around", 1: "after"}
     for i, (x, edges) in enumerate(zip(X, z, strict=True)):
         for t in range(len(x)):
@@ -221,6 +214,7 @@ def test_what_is_wrong_is_named(tagger):
 
 
 COLUMNS = ["kind", "label", "to_label", "feature", "weight"]
+FORMS = ["directed", "symmetric", "potts"]
 
 
 @pytest.fixture
@@ -246,7 +240,6 @@ def test_strongest_of_each_sign(wide, top):
         expected = [*np.sort(coef[coef > 0])[::-1][:n], *np.sort(coef[coef < 0])[:n][::-1]]
         assert rows["weight"].tolist() == expected
         assert [coef[int(name[1:])] for name in rows["feature"]] == expected
-        assert rows["to_label"].isna().all()
         pairs = frame[(frame["kind"] == "transition") & (frame["label"] == label)]
         for to, weight in zip(pairs["to_label"], pairs["weight"], strict=True):
             assert weight == wide.transitions_[k, "abc".index(to)]
@@ -276,26 +269,25 @@ def test_what_has_no_table_of_weights_is_told(wide):
         SequenceTagger().weights_frame()
 
 
-def check_pairs(rows, table, labels, named=True):
+def check_entries(rows, table, labels, named=True):
     """Each row is an entry of a table (features, labels, labels), and all but zeros are there."""
     for _, row in rows.iterrows():
-        place = [int(row["feature"][1:])] if named else []
-        if table.ndim > len(place):
-            place += [labels.index(row[column]) for column in COLUMNS[1:3]]
-        assert row["weight"] == table[tuple(place)]
-    assert len(rows) == np.count_nonzero(table)
+        name, place = row["feature"], []
+        if named:  # columns are numbered from zero, lengths from one
+            place = [int(re.search(r"\d+", name)[0]) - name.startswith("length")]
+        columns = COLUMNS[1 : 1 + table.ndim - len(place)]
+        assert row["weight"] == table[(*place, *(labels.index(row[k]) for k in columns))]
+    assert len(rows) == np.count_nonzero(table) > 0
 
 
 def test_features_of_edges(wide):
     wide.edge_coef_ = np.random.default_rng(0).normal(size=(4, 3, 3))
-    check_pairs(wide.weights_frame(None).query("kind == 'edge'"), wide.edge_coef_, list("abc"))
+    check_entries(wide.weights_frame(None).query("kind == 'edge'"), wide.edge_coef_, list("abc"))
     edge = wide.weights_frame(2).query("kind == 'edge'")
     assert len(edge) == 12
     for k in range(3):
         table, rows = wide.edge_coef_[:, k], edge[edge["label"] == "abc"[k]]
         assert rows["weight"].iloc[0] == table.max() and rows["weight"].iloc[-1] == table.min()
-    named = wide.weights_frame(2, edge_feature_names=list("pqrs"))
-    assert set(named[named["kind"] == "edge"]["feature"]) <= set("pqrs")
     with pytest.raises(ValueError, match="edge_feature_names must be 4 names"):
         wide.weights_frame(2, edge_feature_names=["p"])
 
@@ -307,38 +299,34 @@ def test_trees_with_kinds():
     frame = model.weights_frame(None)
     assert frame["kind"].drop_duplicates().tolist() == ["node", "transition", "root", "leaf"]
     pairs = frame[frame["kind"] == "transition"].replace({"feature": {"l": "x0", "r": "x1"}})
-    check_pairs(pairs, model.transitions_, ["a", "b"])
+    check_entries(pairs, model.transitions_, ["a", "b"])
 
 
-def test_graphs():
+@pytest.mark.parametrize(
+    "model", [SegmentationModel(), *(GraphTagger(pairwise_form=form) for form in FORMS)]
+)
+def test_graphs(model):
     X, y = graphs(3)()
-    for model in (
-        SegmentationModel(random_state=0),
-        GraphTagger(random_state=0),
-        GraphTagger(pairwise_form="symmetric", random_state=0),
-        GraphTagger(pairwise_form="potts", random_state=0),
-    ):
-        edge, table = model.fit(X, y).weights_frame(None).query("kind == 'edge'"), model.pairwise_
-        if model.pairwise_form_ in ("symmetric", "full"):
-            table = np.triu(table)
-        check_pairs(edge, table, model.classes_.tolist())
-        names = [f"n{j}" for j in range(len(table))]
-        named = model.weights_frame(None, edge_feature_names=names)
-        assert set(named[named["kind"] == "edge"]["feature"]) <= set(names)
+    model.set_params(random_state=0).fit(X, y)
+    tied = model.pairwise_form_ in ("symmetric", "full")
+    table = np.triu(model.pairwise_) if tied else model.pairwise_
+    edge = model.weights_frame(None).query("kind == 'edge'")
+    check_entries(edge, table, model.classes_.tolist())
+    names = [f"n{j}" for j in range(len(table))]
+    named = model.weights_frame(None, edge_feature_names=names)
+    assert set(named[named["kind"] == "edge"]["feature"]) <= set(names)
 
 
 def test_rows_and_sets():
     X, y = sets()
-    data = pd.DataFrame(X, columns=["p", "q", "r", "s"])
-    frame = StructSVMClassifier(random_state=0).fit(data, np.arange(len(X)) % 3).weights_frame(2)
+    frame = StructSVMClassifier(random_state=0).fit(X, np.arange(len(X)) % 3).weights_frame(2)
     assert set(frame["kind"]) == {"node", "intercept"}
-    assert set(frame[frame["kind"] == "node"]["feature"]) <= {"p", "q", "r", "s"}
     two = StructSVMClassifier(random_state=0).fit(X, np.array(["no", "yes"])[y[:, 0]])
     assert set(two.weights_frame()["label"]) == {"yes"}
     pairs, table = MultilabelPairwise(random_state=0).fit(X, y), np.zeros((4, 4))
     table[tuple(pairs.edges_.T)] = pairs.pairwise_
     listed = pairs.weights_frame(None).query("kind == 'pair'")
-    check_pairs(listed, table, list(range(4)), named=False)
+    check_entries(listed, table, list(range(4)), named=False)
     tree, Y = HierarchicalMultilabel([-1, 0, 0, 1], random_state=0), np.zeros_like(y)
     Y[:, 0] = y[:, 0]
     assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
@@ -351,12 +339,7 @@ def test_segments():
     frame = model.weights_frame(None)
     names = {"node": "coef_", "first": "first_coef_", "last": "last_coef_", "length": "lengths_"}
     for kind, name in names.items():
-        rows, weights = frame[frame["kind"] == kind], getattr(model, name)
-        assert len(rows) == np.count_nonzero(weights) > 0
-        first = "length1" if kind == "length" else "x0"
-        for _, row in rows.iterrows():
-            column = int(row["feature"][len(first) - 1 :]) - int(first[-1])
-            assert weights["ab".index(row["label"]), column] == row["weight"]
+        check_entries(frame[frame["kind"] == kind], getattr(model, name).T, ["a", "b"])
 
 
 @pytest.mark.parametrize("family", [SequenceTagger, TreeTagger])

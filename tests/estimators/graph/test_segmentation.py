@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.graphs import crosses, exhaustive, grid_edges
-from helpers.real_data import load_weizmann_horses
+from helpers.graphs import crosses, grid_edges
+from helpers.labellings import max_marginals, score_labellings
 from helpers.refusals import refused
 from sklearn import config_context
 from sklearn.base import clone
@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from sskit import SegmentationModel
 from sskit.datasets import make_segmentation_images
-from sskit.metrics import iou_scores, mean_iou_scorer
+from sskit.inputs.graphs import check_graphs
+from sskit.inputs.masks import node_targets
 from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
 
 NAMES = ("features", "edges", "edge_features")
@@ -35,9 +36,10 @@ def blobs(n, n_states=2, noise=1.0, shape=(6, 7)):
 
 @pytest.mark.parametrize("pairwise", ["potts", "full"])
 @pytest.mark.parametrize(
-    ("n_states", "inference"), [(2, "graphcut"), (2, "expansion"), (2, "elimination"), (3, "auto")]
+    ("n_states", "inference"), [(2, "graphcut"), (2, "expansion"), (3, "auto")]
 )
 def test_predicts_the_best_labelling_under_what_is_known(n_states, inference, pairwise):
+    """That elimination does is in test_enumeration.py."""
     X, y = blobs(12, n_states, noise=0.7, shape=(2, 4))
     model = SegmentationModel(pairwise_form=pairwise, inference=inference, random_state=0)
     model.fit(X, y)
@@ -45,42 +47,17 @@ def test_predicts_the_best_labelling_under_what_is_known(n_states, inference, pa
     possible[[2, 5]] = np.eye(n_states, dtype=bool)[[0, 1]]
     known = [None, possible, [None, None, 0, None, None, {1}, None, None], *[None] * 9]
     found, scores = model.predict(X, known=known), model.decision_function(X, known=known)
-    assert found[0].tolist() == model.predict(X)[0].tolist()
     np.testing.assert_allclose(model.node_scores(X)[0], X[0][0] @ model.coef_.T, atol=1e-10)
-    weights = model.pairwise_
-    if pairwise == "potts":
-        weights = weights[:, None, None] * np.eye(n_states)
     for i in range(3):
-        features, edges, edge_features = X[i]
         mask = possible if i else np.ones_like(possible)
-        nodes = np.where(mask, features @ model.coef_.T, -np.inf)
-        tables = np.einsum("eq,qab->eab", edge_features, weights)
-        best, value = exhaustive(nodes, edges, tables)
-        assert mask[np.arange(8), found[i]].all()
-        assert (np.isneginf(scores[i]) == ~mask).all()
+        labels, values = score_labellings(model, X[i])
+        values[~mask[np.arange(8), labels].all(axis=1)] = -np.inf
+        most = max_marginals(labels, values, n_states)
+        assert (np.isneginf(scores[i]) == ~mask).all() and (scores[i] <= most + 1e-9).all()
         assert scores[i].argmax(axis=1).tolist() == found[i].tolist()
-        if inference in ("graphcut", "elimination"):
-            assert found[i].tolist() == best.tolist()
-            np.testing.assert_allclose(scores[i].max(axis=1), value)
-        for v, k in np.argwhere(mask):
-            alone = nodes.copy()
-            alone[v, np.arange(n_states) != k] = -np.inf
-            most = exhaustive(alone, edges, tables)[1]
-            assert scores[i][v, k] <= most + 1e-9
-            assert inference != "graphcut" or scores[i][v, k] == pytest.approx(most)
-
-
-@pytest.mark.parametrize("pairwise", ["potts", "full"])
-def test_decision_function_of_three_labels_agrees_with_predict(pairwise):
-    X, y = blobs(20, 3)
-    model = SegmentationModel(pairwise_form=pairwise, random_state=0).fit(X, y)
-    assert model.certified_ == (pairwise == "full") and model.score(X, y) > 0.8
-    for graph, labels, scores in zip(X, model.predict(X), model.decision_function(X), strict=True):
-        for v, k in [(0, 0), (11, 1), (41, 2)] if pairwise == "potts" else []:
-            changed = labels.copy()
-            changed[v] = k
-            assert scores[v, k] == pytest.approx(graph_score(model, graph, changed))
-        assert (scores.max(axis=1) <= scores[np.arange(42), labels] + 1e-9).all()
+        if inference == "graphcut":
+            assert found[i].tolist() == labels[values.argmax()].tolist()
+            np.testing.assert_allclose(scores[i], most)
 
 
 def graph_score(model, graph, labels):
@@ -122,18 +99,14 @@ def test_learnt_weights_of_pairs_never_leave_their_bounds(solver, pairwise):
         weights = weights[:, [0, 1], [0, 1]]
     assert weights.min() == 0.0
     model.predict(X)
-    if (solver, pairwise) == ("bcfw", "potts"):
+    if solver == "bcfw":
         free = clone(model).set_params(inference="elimination", tol=1e-4).fit(X, y)
-        assert free.pairwise_.min() < -0.1 and free.primal_objective_ < model.dual_objective_
-        model.set_params(steps="fw", max_iter=1)
-        with pytest.warns(UserWarning, match="stopped after 1 passes"):
-            assert model.fit(X, y).pairwise_.min() == 0.0
+        assert free.primal_objective_ < model.dual_objective_
 
 
 def test_forms_of_graphs():
     X, y = blobs(16)
-    ones = [(x, e, np.ones((len(e), 1))) for x, e, _ in X]
-    model, array = SegmentationModel(random_state=0), np.empty(len(X), dtype=object)
+    ones, array = [(x, e, np.ones((len(e), 1))) for x, e, _ in X], np.empty(len(X), dtype=object)
     array[:] = X
     for form, reference in (
         ([[x.tolist(), e.tolist(), z.tolist()] for x, e, z in X], X),
@@ -142,9 +115,9 @@ def test_forms_of_graphs():
         (as_objects(X), X),
         (array, X),
     ):
-        found, expected = clone(model).fit(form, y), model.fit(reference, y)
+        found, expected = (SegmentationModel(tol=0.1, random_state=0).fit(each, y)
+                           for each in (form, reference))  # fmt: skip
         np.testing.assert_array_equal(found.coef_, expected.coef_)
-        np.testing.assert_array_equal(found.pairwise_, expected.pairwise_)
         assert all(map(np.array_equal, found.predict(form), expected.predict(reference)))
 
 
@@ -196,7 +169,6 @@ def test_pixel_masks(ignore):
     assert predicted.dtype == object and predicted.shape == (20,)
     right = [(a == b)[b != ignore] for a, b in zip(predicted, masks, strict=True)]
     assert model.score(graphs, masks) == pytest.approx(np.concatenate(right).mean())
-    assert ignore or mean_iou_scorer(model, graphs, masks) < 1
     labels = [np.array(["earth", "water"])[states] for states in y]
     for states in labels if ignore else ():  # nodes of which no pixel has a label
         states.reshape(6, 7)[:, 0] = ignore
@@ -211,10 +183,8 @@ def test_masks_are_known_as_they_are_learned():
     model = SegmentationModel(ignore_label="void", random_state=0).fit(graphs, masks)
     other = np.where(masks[0] == "void", "void", np.where(masks[0] == "earth", "water", "earth"))
     with_none = np.where(other == "void", None, other).astype(object)
-    segments, known = graphs[0].segments, [None] * 42
-    for v in range(42):
-        labels, counts = np.unique(other[(segments == v) & (other != "void")], return_counts=True)
-        known[v] = labels[counts.argmax()] if len(labels) else None
+    labels, labelled, _ = node_targets([other], check_graphs(graphs[:1]), "void")
+    known = np.where(labelled, labels, None).tolist()
     assert None in known and {"earth", "water"} < {*known}
     expected = model.predict(graphs[:2], known=[known, None])
     assert (expected[0] != model.predict(graphs[:1])[0]).any()
@@ -224,26 +194,23 @@ def test_masks_are_known_as_they_are_learned():
     # a stack of masks, also of labels that are numbers or booleans
     for convert in (lambda mask: (mask == "water") * 3, lambda mask: mask == "water"):
         model = SegmentationModel(random_state=0).fit(graphs, [convert(m) for m in masks])
-        blocks = np.stack([convert(graph.pixel_mask(np.array(["earth", "water"])[
-            np.arange(42) % 2])) for graph in graphs])  # fmt: skip
+        odd = np.array(["earth", "water"])[np.arange(42) % 2]
+        blocks = np.stack([convert(graph.pixel_mask(odd)) for graph in graphs])
         np.testing.assert_array_equal(np.stack(model.predict(graphs, known=blocks)), blocks)
-        possible = np.ones((42, 2), dtype=bool)
-        possible[0] = [False, True]
-        found = model.predict(graphs[:1], known=[possible])[0]
-        assert found[0, 0] == model.classes_[1]
     wrong, X = convert(masks[0]).astype(int), blobs(1)[0]
     wrong[1, 2] = 7
-    for given, data, message in [
-        (wrong, graphs, r"^known\[0\]\[1\]\[2\] is 7, which is no label .* such as False, True"),
-        (wrong[1:], graphs, r"X\[0\] has segments of shape \(12, 21\) but known\[0\] has the shap"),
-        (wrong, X, r"^known\[0\] has labels of pixels, but X does not say by .*'segments'"),
+    nodes = SegmentationModel(random_state=0).fit(X, [np.arange(42) % 2 == 0])
+    for given, asked, data, message in [
+        (wrong, model, graphs, r"^known\[0\]\[1\]\[2\] is 7, which is no label .* as False, True"),
+        (wrong[1:], model, graphs, r"X\[0\] has segments of shape \(12, 21\) but known\[0\] has"),
+        (wrong, nodes, X, r"^known\[0\] has labels of pixels, but X does not say by .*'segments'"),
     ]:
-        nodes = SegmentationModel(random_state=0).fit(X, [np.arange(42) % 2 == 0])
         with pytest.raises(ValueError, match=message):
-            (model if data is graphs else nodes).predict(data[:1], known=[given])
+            asked.predict(data[:1], known=[given])
 
 
 def test_areas_weigh_nodes():
+    """In training too: the objective of parts is that of all, in reading/test_summary.py."""
     X, y = blobs(20, noise=1.5)
     rng, truth = np.random.default_rng(0), np.concatenate(y)
     areas = [np.where(labels == 1, 5.0, 1.0) * rng.uniform(1, 2, 42) for labels in y]
@@ -255,24 +222,20 @@ def test_areas_weigh_nodes():
     recall = [np.mean(np.concatenate(m.predict(X))[truth == 1]) for m in (plain, weighted)]
     assert recall[1] > recall[0] + 0.02
     right, half = np.concatenate(weighted.predict(X)) == truth, np.arange(840) < 420
-    assert weighted.score(graphs, y) == pytest.approx(np.average(right, weights=flat))
     assert weighted.score(X, y) == pytest.approx(right.mean())
     expected = np.average(right[half], weights=flat[half])
     assert weighted.score(graphs, y, sample_weight=np.arange(20) < 10) == pytest.approx(expected)
 
 
 def test_ignored_nodes_do_not_count():
+    """In training: test_enumeration.py; labels of another kind: test_kinds_of_labels.py."""
     X, y = blobs(20)
-    rng = np.random.default_rng(1)
-    some = [np.where(rng.random(42) < 0.3, -1, labels) for labels in y]
+    some = [np.where(np.arange(42) % 3 == 0, -1, labels) for labels in y]
     model = SegmentationModel(ignore_label=-1, random_state=0).fit(X, some)
-    assert model.classes_.tolist() == [0, 1] and model.score(X, y) > 0.85
     found, truth = np.concatenate(model.predict(X)), np.concatenate(some)
     assert model.score(X, some) == pytest.approx(np.mean(found[truth >= 0] == truth[truth >= 0]))
     with pytest.raises(ValueError, match="y has no labels but ignore_label=-1"):
         model.fit(X, [np.full(42, -1)] * 20)
-    assert model.set_params(ignore_label=None).fit(X, some).classes_.tolist() == [-1, 0, 1]
-    # labels of another kind
     graphs, masks, _ = pictures(4)
     codes = [(mask == "water").astype(float) for mask in masks]
     void = [np.zeros(mask.shape, dtype=[("a", float)]) for mask in masks]
@@ -281,7 +244,7 @@ def test_ignored_nodes_do_not_count():
     with pytest.raises(ValueError, match="^ignore_label must be one label, got <class 'int'>"):
         SegmentationModel(ignore_label=int).fit(graphs, masks)
     with pytest.raises(TypeError, match=r"^y has labels of dtype \[.*but the model predicts"):
-        model.fit(graphs, codes).score(graphs, void)
+        SegmentationModel(tol=0.5).fit(graphs, codes).score(graphs, void)
 
 
 def test_bad_data_are_named_and_leave_the_model():
@@ -292,37 +255,34 @@ def test_bad_data_are_named_and_leave_the_model():
         return [*X[:2], graph, X[3]]
 
     model = SegmentationModel(random_state=0).fit(*blobs(6))
-    for items, labels, kind, message in [
-        ([*X[:2], x, X[3]], y, TypeError, r"X\[2\] must be a graph.*SuperpixelGraphs"),
-        (third(x), y, ValueError, r"X\[2\] must be a graph .*1 items"),
-        (third(x, edges * 1.0, z), y, ValueError, r"edges of X\[2\]"),
-        (third(x, np.where(edges == 41, 40, edges), z), y, ValueError, r"X\[2\] joins node 40 to"),
-        (third(x, edges, z * np.inf), y, ValueError, r"edge features of X\[2\] contains infinity"),
-        (third(x[:, :1], edges, z), y, ValueError, r"X\[2\] has 1 features but X\[0\] has 3"),
-        (third(x, edges, z[:, :1]), y, ValueError, r"X\[2\] has 1 edge features but X\[0\] has 2"),
-        (third(x, edges, z - 1), y, ValueError, r"edge features must not be negative.*X\[2\] has"),
-        (third(x, edges, z * 1e200), y, ValueError, r"^the edge features in X are too .*X\[2\]$"),
-        (X, [*y[:3], y[3][:-1]], ValueError, r"X\[3\] has 42 rows but y\[3\] has 41"),
-        (X, None, TypeError, "y must be a list"),
-        (X, [np.zeros((2, 21))] * 4, ValueError, r"X does not say .*'segments'"),
-        (np.zeros((4, 6, 7)), y, ValueError, r"SuperpixelGraphs makes .*\(4, 6, 7"),
-        ([np.zeros((6, 7, 3))] * 4, y, TypeError, r"X\[0\] must be .*SuperpixelGraphs"),
-        (graphs, [np.zeros((12, 21, 3))] * 2, ValueError, r"y\[0\] must be .* shape \(12, 21, 3"),
-        (graphs, [masks[0], y[0]], ValueError, r"y\[1\] must be a two-"),
-        (graphs, [np.zeros((2, 21))] * 2, ValueError, r"X\[0\] has segments of shape \(12, 21\) b"),
-        (masked, y, ValueError, "node_weights='areas' needs graphs with areas"),
+    for items, labels, message in [
+        ([*X[:2], x, X[3]], y, r"X\[2\] must be a graph.*SuperpixelGraphs"),
+        (third(x), y, r"X\[2\] must be a graph .*1 items"),
+        (third(x, edges * 1.0, z), y, r"edges of X\[2\]"),
+        (third(x, np.where(edges == 41, 40, edges), z), y, r"X\[2\] joins node 40 to"),
+        (third(x, edges, z * np.inf), y, r"edge features of X\[2\] contains infinity"),
+        (third(x[:, :1], edges, z), y, r"X\[2\] has 1 features but X\[0\] has 3"),
+        (third(x, edges, z[:, :1]), y, r"X\[2\] has 1 edge features but X\[0\] has 2"),
+        (third(x, edges, z - 1), y, r"edge features must not be negative.*X\[2\] has"),
+        (third(x, edges, z * 1e200), y, r"^the edge features in X are too .*X\[2\]$"),
+        (X, [*y[:3], y[3][:-1]], r"X\[3\] has 42 rows but y\[3\] has 41"),
+        (X, None, "y must be a list"),
+        (X, [np.zeros((2, 21))] * 4, r"X does not say .*'segments'"),
+        (np.zeros((4, 6, 7)), y, r"SuperpixelGraphs makes .*\(4, 6, 7"),
+        ([np.zeros((6, 7, 3))] * 4, y, r"X\[0\] must be .*SuperpixelGraphs"),
+        (graphs, [np.zeros((12, 21, 3))] * 2, r"y\[0\] must be .* shape \(12, 21, 3"),
+        (graphs, [masks[0], y[0]], r"y\[1\] must be a two-"),
+        (graphs, [np.zeros((2, 21))] * 2, r"X\[0\] has segments of shape \(12, 21\) b"),
+        (masked, y, "node_weights='areas' needs graphs with areas"),
     ]:
         model.set_params(node_weights="areas" if items is masked else None)
-        with refused(model, kind, message):
+        with refused(model, (TypeError, ValueError), message):
             model.fit(items, labels)
     painter = SegmentationModel(random_state=0).fit(graphs, masks)
-    cuts, bounded = (
-        SegmentationModel(**given)
-        for given in ({"inference": "graphcut"}, {"bounds": {"pairwise": (None, -1)}})
-    )
+    cuts, bounds = SegmentationModel(inference="graphcut"), {"pairwise": (None, -1)}
     for call, given, message in (
         (cuts.fit, blobs(4, 3), "'graphcut' finds the best of two labels, but y has 3"),
-        (bounded.fit, blobs(4, 3), "leave nothing of the model's own"),
+        (SegmentationModel(bounds=bounds).fit, blobs(4, 3), "leave nothing of the model's own"),
         (model.predict, ([(np.ones((2, 3)), [[0, 1]], None)],), "expecting 2 edge features"),
         (model.score, (X, [k.astype(str) for k in y]), "dtype <U21, but the model predicts int"),
         (painter.predict, (X,), "X has no segments"),
@@ -335,61 +295,30 @@ def test_bad_data_are_named_and_leave_the_model():
 
 # ---- from images to masks ------------------------------------------------------------------
 
-IMAGES, MASKS = make_segmentation_images(14, shape=(48, 64), n_classes=2, random_state=0)
-
-
-def make_model():
-    words = {"n_color_words": 8, "n_texture_words": 8}
-    superpixels = SuperpixelGraphs(n_segments=60, neighborhood=0, random_state=0, **words)
-    return make_pipeline(superpixels, SegmentationModel(lam=0.1, random_state=0))
+images, masks = make_segmentation_images(14, shape=(48, 64), n_classes=2, random_state=0)
+# of many sizes
+IMAGES = [image[: 48 - i, : 64 - 2 * i] for i, image in enumerate(images)]
+MASKS = [np.array(["sea", "wood"])[mask][: 48 - i, : 64 - 2 * i] for i, mask in enumerate(masks)]
 
 
 def test_images_in_masks_out():
-    fitted = make_model().fit(IMAGES[:10], MASKS[:10])
-    masks = fitted.predict(IMAGES[10:])
-    assert masks.shape == (4,) and [mask.shape for mask in masks] == [(48, 64)] * 4
-    fraction = np.mean(np.stack(masks) == np.stack(MASKS[10:]))
-    assert (
-        fitted.score(IMAGES[10:], MASKS[10:]) == pytest.approx(fraction) and fitted[-1].certified_
-    )
+    words = {"n_color_words": 8, "n_texture_words": 8}
+    superpixels = SuperpixelGraphs(n_segments=60, neighborhood=0, random_state=0, **words)
+    fitted = make_pipeline(superpixels, SegmentationModel(lam=0.1, random_state=0))
+    fitted.fit(IMAGES[:10], MASKS[:10])
+    found = fitted.predict(IMAGES[10:])
+    assert [mask.shape for mask in found] == [image.shape[:2] for image in IMAGES[10:]]
+    right = [(a == b).ravel() for a, b in zip(found, MASKS[10:], strict=True)]
+    assert fitted.score(IMAGES[10:], MASKS[10:]) == pytest.approx(np.concatenate(right).mean())
+    assert np.concatenate(right).mean() > 0.8
     # masks are known in a pipeline too
+    other = np.where(found[0] == "sea", "wood", "sea")
     with config_context(enable_metadata_routing=True):
         fitted[-1].set_predict_request(known=True)
-        known = fitted.predict(IMAGES[10:], known=[1 - masks[0], None, None, None])
-    assert np.mean(known[0] == masks[0]) < 0.1
-    assert np.array_equal(known[1], masks[1])
+        known = fitted.predict(IMAGES[10:], known=[other, None, None, None])
+    assert np.mean(known[0] == found[0]) < 0.1
+    assert np.array_equal(known[1], found[1])
     # arrays of images are lists of them
-    again = make_model().fit(np.stack(IMAGES[:10]), np.stack(MASKS[:10]))
-    np.testing.assert_array_equal(again[-1].coef_, fitted[-1].coef_)
-    assert again.score(np.stack(IMAGES[10:]), np.stack(MASKS[10:])) == pytest.approx(fraction)
-
-
-def test_images_of_many_sizes_and_label_types():
-    images, masks = (
-        [image[: 48 - i, : 64 - 2 * i] for i, image in enumerate(given)]
-        for given in (IMAGES, [np.array(["sea", "wood"])[mask] for mask in MASKS])
-    )
-    pipeline = make_model().fit(images[:10], masks[:10])
-    found = pipeline.predict(images[10:])
-    assert [mask.shape for mask in found] == [image.shape[:2] for image in images[10:]]
-    assert set(np.unique(found[0])) <= {"sea", "wood"}
-    assert pipeline.score(images[10:], masks[10:]) > 0.8
-
-
-@pytest.mark.realdata
-@pytest.mark.slow
-def test_neighbours_of_horses():
-    pytest.importorskip("skimage")
-    train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
-    superpixels = SuperpixelGraphs(
-        n_color_words=32, n_texture_words=64, neighborhood=1, random_state=0
-    )
-    X, X_test = superpixels.fit_transform(train.data), superpixels.transform(test.data)
-    scores, iou = [], []
-    for bounds in ({"pairwise": (0, 0)}, None):
-        model = SegmentationModel(bounds=bounds, random_state=0).fit(X, train.target)
-        assert model.certified_ and model.pairwise_.min() >= 0
-        scores.append(model.score(X_test, test.target))
-        iou.append(iou_scores(test.target, model.predict(X_test))[0][1])
-    assert scores[1] > scores[0] + 0.005 and iou[1] > iou[0] + 0.01
-    assert scores[1] > 0.925
+    stacked = np.stack(images[:4]), np.stack(masks[:4])
+    one, two = (clone(fitted).fit(*data)[-1].coef_ for data in (stacked, map(list, stacked)))
+    np.testing.assert_array_equal(one, two)

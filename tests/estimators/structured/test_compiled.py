@@ -144,9 +144,8 @@ def test_solvers_have_the_certified_optimum(family):
             assert (model.coef_ >= 0).all()
         else:
             assert model.dual_objective_ <= optimum.primal_objective_ * (1 + 1e-9)
-    free = make(family).fit(X, y)
-    near = make(family, prior=free.coef_, lam=1e3).fit(X, y)
-    assert np.linalg.norm(near.coef_ - free.coef_) < 0.2 * np.linalg.norm(free.coef_)
+    near = make(family, prior=optimum.coef_, lam=1e6).fit(X, y)
+    np.testing.assert_allclose(near.coef_, optimum.coef_, atol=1e-4)
     for solver in (GDMM(), SoftBCFW()):
         with pytest.raises(ValueError, match="needs"):
             make(family, solver=solver).fit(X, y)
@@ -225,10 +224,9 @@ def test_best_labellings_and_max_marginals(family):
         every = {z: model.coef_ @ family.phi(x, z) for z in family.labellings(x)}
         ranked = np.sort([*every.values()])[::-1]
         assert every[tuple(found)] == pytest.approx(ranked[0], abs=1e-12)
-        np.testing.assert_allclose(values, ranked[:5] - ranked[0], atol=1e-9)
         assert len({tuple(z) for z in labellings}) == len(values) == min(5, len(every))
-        at_them = [every[tuple(z)] - ranked[0] for z in labellings]
-        np.testing.assert_allclose(at_them, values, atol=1e-9)
+        for at_them in (ranked[:5], [every[tuple(z)] for z in labellings]):
+            np.testing.assert_allclose(values, at_them - ranked[0], atol=1e-9)
         for t, k in np.ndindex(*table.shape):
             most = max((value for z, value in every.items() if z[t] == k), default=-np.inf)
             assert table[t, k] == pytest.approx(most - ranked[0], abs=1e-9)
@@ -238,16 +236,14 @@ def test_best_labellings_and_max_marginals(family):
 def test_hidden_states_are_completed(family):
     X, y = samples(family, 16)
     y = [np.where(np.arange(len(z)) == 1, -1, z) for z in y]
-    for n_init in (1, 2):
-        model = make(family, n_init=n_init).fit(X, y)
-        rounds = model.round_objectives_
-        assert (np.diff(rounds) <= 0).all()
-        assert rounds[-1] == pytest.approx(primal(family, model, X, y), rel=1e-9)
-        assert 0.0 <= model.score(X, y) <= 1.0 and np.concatenate(model.predict(X)).min() >= 0
-    told = "y, which has hidden variables"
-    rescaled = make(family, rescaling="slack").fit(X, y)
-    assert (np.diff(rescaled.round_objectives_) <= 0).all()
-    with pytest.raises(ValueError, match=f"data in parts cannot be combined with {told}"):
+    for given in ({}, {"n_init": 2}, {"rescaling": "slack"}):
+        model = make(family, **given).fit(X, y)
+        assert (np.diff(model.round_objectives_) <= 0).all()
+        if "rescaling" not in given:
+            expected = primal(family, model, X, y)
+            assert model.round_objectives_[-1] == pytest.approx(expected, rel=1e-9)
+    told = "data in parts cannot be combined with y, which has hidden variables"
+    with pytest.raises(ValueError, match=told):
         Distributed(make(family)).fit([X, X], [y, y])
 
 
@@ -265,38 +261,22 @@ def test_wrong_truths_are_named():
         make(Parses).fit(X[:3], y[:3]).predict([X[2][:, :2]])
 
 
-def test_models_that_return_something_else_are_told():
-    class Nothing(CompiledModel):
-        def feature_map(self, X):
-            return None
-
-    class NoStructure(Classes):
-        def structure(self, map):
-            return StructuredModel()
-
-    class Costly(Classes):
-        def costs(self, states):
-            return [-1.0]
-
-    for model, error, message in (
-        (Nothing(), TypeError, "feature_map of Nothing returned None"),
-        (NoStructure(), TypeError, "structure of NoStructure returned"),
-        (Costly(), ValueError, r"the costs of y\[0\]"),
-        (Costly, TypeError, r"got the class Costly; write Costly\(\.\.\.\)"),
-        (CompiledModel(), NotImplementedError, "CompiledModel must implement feature_map"),
-    ):
-        with pytest.raises(error, match=message):
-            StructuredSVM(model).fit(np.ones((2, 1)), [0, 1])
-
-
-def test_the_structures_are_short():
-    for path in SOURCES.glob("*.pyx"):
-        text = path.read_text().split('"""')[-1]
-        start, stop = text.index("\ncdef class"), text.index("\nclass ")
-        code = [line for line in text[start:stop].splitlines() if line.strip()]
-        assert 30 < len([line for line in code if not line.strip().startswith("#")]) <= 80
-    code = [line for line in (SOURCES / "setup.py").read_text().splitlines()[1:] if line]
-    assert len(code) <= 10
+@pytest.mark.parametrize(
+    ("method", "answer", "error", "message"),
+    [
+        ("feature_map", lambda self, X: None, TypeError, "feature_map of Odd returned None"),
+        ("structure", lambda self, map: StructuredModel(), TypeError, "structure of Odd returned"),
+        ("costs", lambda self, states: [-1.0], ValueError, r"the costs of y\[0\]"),
+    ],
+)
+def test_models_that_return_something_else_are_told(method, answer, error, message):
+    odd = type("Odd", (Classes,), {method: answer})
+    with pytest.raises(error, match=message):
+        StructuredSVM(odd()).fit(np.ones((2, 1)), [0, 1])
+    with pytest.raises(TypeError, match=r"got the class Odd; write Odd\(\.\.\.\)"):
+        StructuredSVM(odd).fit(np.ones((2, 1)), [0, 1])
+    with pytest.raises(NotImplementedError, match="CompiledModel must implement feature_map"):
+        StructuredSVM(CompiledModel()).fit(np.ones((2, 1)), [0, 1])
 
 
 def test_structures_import_the_promised_names_alone():

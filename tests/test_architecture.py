@@ -13,15 +13,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.public import PROJECT, ROOT
 
 import sskit
 
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib
-
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
@@ -139,9 +134,9 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 # for users; what is imported late is in test_package
 EXTRAS = ("text", "images", "dask", "plots")
-THEIRS = {"polars"}  # used where a user has them, though no extra has them
-CHECKERS = {"typing_extensions"}  # what type checkers read without its being installed
-COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
+# What every Cython has; what type checkers read without its being installed; and what is used
+# where a user has it, though no extra has it.
+UNDECLARED = {"cpython", "cython", "libc", "libcpp", "typing_extensions", "polars"}
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600
 MAX_STEMS = 16
@@ -261,11 +256,10 @@ def private_arrows(package):
 
 def undeclared_imports(package):
     """Modules of others whose distribution pyproject.toml does not name, in an extra at least."""
-    project = tomllib.loads((package.parent / "pyproject.toml").read_text())["project"]
-    extras = [listed for name in EXTRAS for listed in project["optional-dependencies"][name]]
-    needed = project["dependencies"] + extras
+    extras = [listed for name in EXTRAS for listed in PROJECT["optional-dependencies"][name]]
+    needed = PROJECT["dependencies"] + extras
     needed = {re.match(r"[\w.-]+", requirement).group().lower() for requirement in needed}
-    ours = {package.name, *CHECKERS, *COMPILER, *THEIRS, *sys.stdlib_module_names}
+    ours = {package.name, *UNDECLARED, *sys.stdlib_module_names}
     for path, module, _ in all_imports(package):
         head = module.partition(".")[0]
         if DISTRIBUTIONS.get(head, head) not in needed and head not in ours:
@@ -392,13 +386,13 @@ def test_detectors_find_what_is_planted_in_a_tidy_package(tmp_path):
     package = tmp_path / "sskit"
 
     def write(name, text):
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / name).write_text(f"{text}\n")
-        return package / name
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+        return path
 
     for name, text in TIDY.items():
         write(name, text)
-    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     assert [found for detector in DETECTORS for found in detector(package)] == []
     for name, text, detector in PLANTED:
         path = write(name, text)

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.public import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {
     "__init__.py": "",
     "core/__init__.py": "",
@@ -109,7 +109,7 @@ def test_what_is_compiled_again_after_a_change(checkout):
 
 
 def test_progress():
-    progress = runpy.run_path(str(ROOT / ".ci" / "progress.py"))
+    progress = script("progress")
     shown = ["Collecting numpy", "translating 12 of 60: sskit/a.pyx", "compiling 2 of 9: sskit.a"]
     code = (
         "print('  Collecting numpy')\nprint('  g++ -c x.cpp')\n"
@@ -153,7 +153,7 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
     pytest.importorskip("Cython")
     monkeypatch.chdir(tmp_path)
     Path("indices.pyx").write_text(INDICES)
-    check = runpy.run_path(str(ROOT / ".ci" / "check_indices.py"))
+    check = script("check_indices")
     lines = INDICES.splitlines()
     found = [lines[line - 1].strip() for line in check["find_faults"](Path("indices.pyx"))]
     assert found == ["values[-1] = 0", "values[i] = 1", "return names[0]", "return values[i]"]
@@ -161,7 +161,7 @@ def test_no_index_of_a_python_object_is_unchecked(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its compiler has other options")
 def test_code_for_other_compilers_is_checked(tmp_path, capsys):
-    main = runpy.run_path(str(ROOT / ".ci" / "check_portable.py"))["main"]
+    main = script("check_portable")["main"]
     place = tmp_path / "build" / "cython-1" / "sskit" / "core"
     header = tmp_path / "sskit" / "core" / "lanes.hpp"
     for path in (place, header.parent):
@@ -202,7 +202,7 @@ def test_the_readme_of_the_metadata_links_to_pages(monkeypatch, tmp_path):
 
 
 def test_a_release_without_addresses_is_refused(tmp_path, capsys):
-    main = runpy.run_path(str(ROOT / ".ci" / "check_distributions.py"))["main"]
+    main = script("check_distributions")["main"]
     names = "Documentation", "Source", "Issues"
     urls = [f"Project-URL: {name}, https://a.b/c/" for name in names]
     path = tmp_path / "x-1-py3-none-any.whl"
@@ -221,7 +221,7 @@ def test_a_release_without_addresses_is_refused(tmp_path, capsys):
 
 
 def test_the_extras_of_the_documentation_have_what_its_host_needs():
-    extras = runpy.run_path(str(ROOT / ".ci" / "build_docs.py"))["read_extras"]
+    extras = script("build_docs")["read_extras"]
     text = (ROOT / ".readthedocs.yaml").read_text()
     assert extras(text) == ["docs"]
     assert extras(text.replace("[docs]", "[a, b-c]")) == ["a", "b-c"]

@@ -2,19 +2,17 @@
 
 import importlib.metadata
 import json
-import runpy
 import shutil
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.public import ROOT, script
 
 import sskit
 from sskit._public import check_alone
 
-ROOT = Path(__file__).resolve().parents[1]
 GUESTS = ["distributed", "matplotlib", "maxflow", "pandas", "polars", "skimage"]
 
 
@@ -33,7 +31,7 @@ def test_version_and_public_names():
 
 
 def test_public_names_change_only_with_the_changelog(tmp_path, monkeypatch, capsys):
-    names = runpy.run_path(str(ROOT / ".ci" / "public_names.py"))
+    names = script("public_names")
     main, digest, lines = names["main"], names["changelog_digest"], names["FILE"].read_text()
     lines = lines.splitlines()
     assert main([]) == 0, capsys.readouterr().out

@@ -1,26 +1,20 @@
 """What is said of versions hangs together, and `make test-deep` finds its interpreters."""
 
 import os
-import runpy
 import shlex
 import sys
 import sysconfig
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers.public import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[1]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 UNLOCKED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 TEXT = (ROOT / "pyproject.toml").read_text()
 
 
-def load(name):
-    return SimpleNamespace(**runpy.run_path(str(ROOT / ".ci" / f"{name}.py")))
-
-
-lowest, versions = load("lowest"), load("versions")
+lowest, versions = (SimpleNamespace(**script(name)) for name in ("lowest", "versions"))
 
 
 def test_lower_bounds():

@@ -5,7 +5,6 @@ import re
 import threading
 import time
 import warnings
-from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -81,6 +80,10 @@ def data(load_part=lambda k: clusters.load(k, 7), n_parts=7):
     return [list(column) for column in zip(*(tuple(part) for part in made), strict=True)]
 
 
+def all_have_begun(client):
+    return all(client.run(clusters.has_begun).values())
+
+
 def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
     """Fit while a worker is killed; the fitted estimator and the seconds that it took.
 
@@ -90,11 +93,7 @@ def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
 
     def later():
         try:
-            while (
-                in_passes
-                and not ended.is_set()
-                and not all(client.run(clusters.has_begun).values())
-            ):
+            while in_passes and not ended.is_set() and not all_have_begun(client):
                 time.sleep(0.05)
             time.sleep(seconds)
             clusters.kill(client, which)
@@ -151,26 +150,23 @@ def test_completions_that_are_lost_are_made_anew(cluster):
     assert 0.9 * expected < value < 1.03 * expected
 
 
-def begin(cluster, X=None, y=None, **options):
+def begin(cluster, **options):
     """A long fit in another thread, of which all workers have begun.
 
-    What it returns or raises comes in a list.
+    What it returns comes in a list.
     """
     client, complete = cluster
     complete()
     tight(LONG)
-    X, y = data() if X is None else (X, y)
-    ends, options = [], {"timeout": 60.0} | options
+    ends = []
 
     def fit():
-        try:
-            ends.append(Distributed(model(LONG), client=client, **options).fit(X, y))
-        except Exception as error:
-            ends.append(error)
+        fitted = Distributed(model(LONG), client=client, timeout=60.0, **options)
+        ends.append(fitted.fit(*data()))
 
     thread = threading.Thread(target=fit)
     thread.start()
-    while not all(client.run(clusters.has_begun).values()):
+    while not all_have_begun(client):
         time.sleep(0.1)
     time.sleep(1.0)
     return thread, ends
@@ -197,20 +193,6 @@ def test_all_workers_are_lost_at_once(cluster):
 
 @LOST
 @pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
-def test_the_cluster_is_started_anew(cluster):
-    client, complete = cluster
-    thread, ends = begin(cluster)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # there may be nothing that starts workers again
-        with suppress(TimeoutError):
-            client.restart(timeout=20, wait_for_workers=False)
-    complete()
-    history_of(thread, ends)
-
-
-@LOST
-@pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
 def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
     folder = tmp_path / "points"
     thread, ends = begin(cluster, checkpoint=folder, checkpoint_every=1)
@@ -223,19 +205,6 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
     assert len(lost)
     # with nothing saved the dual objective would begin below what three workers have after a pass
     assert history["dual"][lost[0]] > 0.5 * history["dual"][lost[0] - 1]
-
-
-@LOST
-def test_scattered_data_that_are_lost_are_named(cluster):
-    client, complete = cluster
-    complete()
-    columns = zip(*(clusters.load(k, 7) for k in range(7)), strict=True)
-    X, y = (client.scatter(list(column), hash=False) for column in columns)
-    thread, ends = begin(cluster, X, y, timeout=30.0)
-    clusters.kill(client)
-    thread.join(60)
-    assert isinstance(ends[0], ValueError)
-    assert re.match("part [0-6]: its data are gone", str(ends[0]))
 
 
 def test_there_is_an_end_to_waiting_for_workers():

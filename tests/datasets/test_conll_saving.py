@@ -60,9 +60,12 @@ def test_a_column_is_added(tmp_path):
     found = saved(tmp_path, BLANKS, [["B", "I"], ["O"]], tags=None).decode()
     sentences = "#  id 1\tdomain=x\nThe   DT O B \n cat NN \tO \tI\n\n\n# # O O"
     assert found == f"-DOCSTART- -X-  O  O\n\n{sentences}"
-    names, y = ["ID", *map(str, range(1, 10))], [["A", "B"], ["C"], ["D"]]
+    y = [["A", "B"], ["C"], ["D"]]
+    names = ["ID", *map(str, range(1, 10))]
     found = saved(tmp_path, UNIVERSAL, y, tags=None, columns=names)
     assert load_conll(io.BytesIO(found), columns=[*names, "new"])[1] == y
+    with pytest.raises(ValueError, match="names its columns, so that none can be added; .* FORM"):
+        saved(tmp_path, UNIVERSAL, y, tags=None)
     assert saved(tmp_path, "-DOCSTART-\na", [["B"]], tags=None) == b"-DOCSTART-\na B"
 
 
@@ -107,7 +110,6 @@ def test_wrong_tags_are_named(tmp_path):
         ([["O", "O"], [None]], {}, TypeError, "y[1][0] is None, but tags must be strings"),
         ([["O", ["O"]], ["O"]], {}, TypeError, "y[0][1] is ['O'], but"),
         ([["O", ""], ["O"]], {}, ValueError, "y[0][1] is '', which is no column"),
-        ([["O", "a b"], ["O"]], {}, ValueError, "y[0][1] is 'a b', which is no column"),
         ([["O", "a\n"], ["O"]], {}, ValueError, "y[0][1] is 'a\\n', which is no column"),
         ([["O", "é"], ["O"]], {"encoding": "ascii"}, ValueError,
          "y[0][1] is 'é', which the encoding ascii lacks"),
@@ -117,8 +119,6 @@ def test_wrong_tags_are_named(tmp_path):
         with pytest.raises(error, match=re.escape(message)):
             saved(tmp_path, text, y, **options)
         assert not path.exists()
-    with pytest.raises(ValueError, match="names its columns, so that none can be added; .* FORM"):
-        saved(tmp_path, UNIVERSAL, [["A", "B"], ["C"], ["D"]], tags=None)
     for name, wrong in [("path", [path]), ("source", [source]), ("source", io.StringIO(text))]:
         with pytest.raises(TypeError, match=f"{name} must be the name of one file, got"):
             save_conll(**{"path": path, "y": [], "source": source, name: wrong})

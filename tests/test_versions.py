@@ -68,18 +68,16 @@ def test_interpreters_are_found(tmp_path):
         assert versions.find(HERE, environ, home) is None
         stand_in(home / place.replace("{}", HERE), shlex.quote(sys.executable))
         assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
-    # of a version manager that has not got this version; of another version; of another kind
-    home, environ = tmp_path / "unfit", {"PATH": str(tmp_path / "unfit" / "bin")}
-    stand_in(home / "bin" / f"python{HERE}", "false")
+    # of another version, of another kind, or without the lock
+    home, paths = tmp_path / "unfit", []
     without_lock = f'[{list(sys.version_info[:3])},"a",true]'
-    for k, said in ((1, '[[3,1,1],"a",false]'), (2, '[null,"a",false]'), (3, without_lock)):
-        command = f"sh -c {shlex.quote(f'echo {shlex.quote(said)}')}"
-        stand_in(home / f".pyenv/versions/{HERE}.{k}/bin/python", command)
-    assert len(versions.candidates(HERE, environ, home)) == 4
-    assert versions.find(HERE, environ, home) is None
+    for k, said in enumerate(('[[3,1,1],"a",false]', '[null,"a",false]', without_lock)):
+        paths.append(home / f".pyenv/versions/{HERE}.{k}/bin/python")
+        stand_in(paths[k], f"sh -c {shlex.quote(f'echo {shlex.quote(said)}')}")
+    assert len(versions.candidates(HERE, {"PATH": ""}, home)) == 3
+    assert versions.find(HERE, {"PATH": ""}, home) is None
     # those that are named come first, and may be without the lock
-    unlocked = str(home / f".pyenv/versions/{HERE}.3/bin/python")
-    environ["SSKIT_PYTHONS"] = os.pathsep.join([sys.executable, unlocked])
+    environ = {"SSKIT_PYTHONS": os.pathsep.join([sys.executable, str(paths[2])])}
     assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
     assert list(versions.given(environ)) == [HERE, f"{HERE}t"]
     with pytest.raises(SystemExit, match="nowhere is no CPython"):

@@ -85,12 +85,13 @@ def test_nodes_without_a_label_are_not_learned_from_but_described():
 
 def test_a_class_that_a_fold_lacks_has_no_probability():
     X, y = graphs(6, classes=(0, 1))
-    y[2] = np.full(4, 7)
-    found = NodeProbabilities(DummyClassifier(), cv=LeaveOneOut()).fit_transform(X, y)
+    y = [np.array(["cow", "sky"])[labels] for labels in y]
+    y[2] = np.full(4, "tree")
+    maker = NodeProbabilities(DummyClassifier(), cv=LeaveOneOut())
+    found = maker.fit_transform(X, y)
     assert (found[2][0][:, 2] == 0).all() and (found[0][0][:, 2] > 0).all()
-    X, y = graphs(classes=(0, 1))
-    maker = NodeProbabilities(GaussianNB()).fit(X, [np.array(["cow", "sky"])[k] for k in y])
-    assert maker.get_feature_names_out().tolist() == ["probability_cow", "probability_sky"]
+    names = ["probability_cow", "probability_sky", "probability_tree"]
+    assert maker.get_feature_names_out().tolist() == names
 
 
 def test_weights_of_graphs():

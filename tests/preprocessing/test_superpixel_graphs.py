@@ -143,7 +143,7 @@ def test_seed_decides(fitted, graphs):
 def test_segmenter(tmp_path):
     log = tmp_path / "log"
     graph = make(segmenter=CountingGrid(10, log)).fit_transform(IMAGES[:1])[0]
-    assert graph.areas.tolist() == [100, 100, 100, 100, 100, 100, 40, 40, 40]
+    assert graph.areas.tolist() == [100] * 6 + [40] * 3
     assert len(graph.edges) == 12 and log.read_text() == "x"
     shape = r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)"
     for segmenter, error, message in [
@@ -196,9 +196,7 @@ def test_forms_of_images():
 def test_small_and_flat_images():
     for size in [(1, 1), (1, 7), (5, 2)]:
         graph = make().fit_transform([make_image(0, size)])[0]
-        assert graph.areas.sum() == size[0] * size[1]
-        assert np.isfinite(graph.features).all()
-        assert len(graph.edges) == len(graph.edge_features)
+        assert graph.areas.sum() == size[0] * size[1] and np.isfinite(graph.features).all()
     superpixels = make().fit([np.zeros((20, 20), np.uint8), np.ones((20, 20))])
     assert superpixels.color_words_.shape == (2, 3)
     assert superpixels.texture_words_.shape == (1, 128)
@@ -271,23 +269,23 @@ def test_majority_is_that_of_a_loop(data):
 
 
 def test_bad_parts():
-    for changes, message in [
-        ({"features": np.ones(3)}, "features must be a matrix"),
-        ({"features": [["a"]] * 3}, "features must hold numbers"),
-        ({"features": np.ones((2, 2))}, r"segments\[1, 1\] is 2"),
-        ({"features": np.ones((4, 2))}, "segments leave node 3 without a pixel"),
-        ({"edges": EDGES[:, :1]}, r"edges must be integers .*, got shape \(3, 1\)"),
-        ({"edges": EDGES[:2]}, "there are 2 edges but 3 rows of edge_features"),
-        ({"edges": EDGES.astype(float)}, "edges must be integers .* and dtype float64"),
-        ({"edges": EDGES + 1}, r"edges\[1, 1\] is 3"),
-        ({"edges": EDGES - 1}, r"edges\[0, 0\] is -1"),
-        ({"edges": [[0, 1], [2, 2], [0, 2]]}, r"edges\[1\] joins node 2 to itself"),
-        ({"edge_features": np.ones(3)}, "edge_features must be a matrix"),
-        ({"segments": SEGMENTS.ravel()}, "segments must be integers of shape"),
-        ({"segments": SEGMENTS - 1}, r"segments\[0, 0\] is -1"),
+    for message, name, *wrong in [
+        ("features must be a matrix", "features", np.ones(3)),
+        ("features must hold numbers", "features", [["a"]] * 3),
+        (r"segments\[1, 1\] is 2", "features", np.ones((2, 2))),
+        ("segments leave node 3 without a pixel", "features", np.ones((4, 2))),
+        (r"edges must be integers .*, got shape \(3, 1\)", "edges", EDGES[:, :1]),
+        ("there are 2 edges but 3 rows of edge_features", "edges", EDGES[:2]),
+        ("edges must be integers .* and dtype float64", "edges", EDGES.astype(float)),
+        (r"edges\[[01], [01]\] is (3|-1)", "edges", EDGES + 1, EDGES - 1),
+        (r"edges\[1\] joins node 2 to itself", "edges", [[0, 1], [2, 2], [0, 2]]),
+        ("edge_features must be a matrix", "edge_features", np.ones(3)),
+        ("segments must be integers of shape", "segments", SEGMENTS.ravel()),
+        (r"segments\[0, 0\] is -1", "segments", SEGMENTS - 1),
     ]:
-        with pytest.raises(ValueError, match=message):
-            make_graph(**changes)
+        for value in wrong:
+            with pytest.raises(ValueError, match=message):
+                make_graph(**{name: value})
     with pytest.raises(ValueError, match=r"mask has shape \(3, 2\) but the image has \(2, 3\)"):
         make_graph().node_labels(SEGMENTS.T)
     for labels in (0, [0, 1], np.zeros((2, 3))):
@@ -295,13 +293,14 @@ def test_bad_parts():
             make_graph().pixel_mask(labels)
 
 
+CHECKS = (
+    "estimator_cloneable estimator_repr estimator_tags_renamed get_params_invariance mixin_order "
+    "no_attributes_set_in_init parameters_default_constructible set_params valid_tag_types"
+)  # those with data give matrices, not images
+
+
 def test_what_is_wrong_is_named(fitted):
-    for name in (
-        "estimator_cloneable", "estimator_repr", "estimator_tags_renamed", "get_params_invariance",
-        "mixin_order", "no_attributes_set_in_init", "parameters_default_constructible",
-        "set_params", "valid_tag_types",
-    ):  # fmt: skip
-        # those with data give matrices, not images
+    for name in CHECKS.split():
         getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
     of_shape = r"X\[1\] must be an image of shape \(H, W\)"
     for error, message, *wrong in (
@@ -310,16 +309,13 @@ def test_what_is_wrong_is_named(fitted):
          "horse.png", (image for image in IMAGES)),
         (ValueError, r"one image .* got ndarray of shape \(4, 4\)", np.zeros((4, 4))),
         (ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list", GOOD),
-        (ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)", [*[GOOD] * 3, GOOD[..., :2]]),
-        (ValueError, of_shape + r".* got shape \(3,\)", [GOOD, GOOD[0, 0]]),
-        (ValueError, of_shape + r".* got shape \(0, 4\)", [GOOD, np.zeros((0, 4))]),
         (ValueError, r"X\[1\] is no array", [GOOD, [[0.1, 0.2], [0.3]]]),
+        (ValueError, of_shape + r".* got shape \((3,|0, 4|4, 4, 2|4, 4, 4)\)", [GOOD, GOOD[0, 0]],
+         [GOOD, np.zeros((0, 4))], [GOOD, GOOD[..., :2]], [GOOD, np.zeros((4, 4, 4))]),
         (ValueError, of_shape + ".* dtype (int64|bool|<U5|object)", [GOOD, GOOD.astype(int)],
          [GOOD, GOOD > 0], [GOOD, "a.png"], [GOOD, None]),
-        (ValueError, of_shape + ".* with values from nan", [GOOD, GOOD + np.nan]),
-        (ValueError, of_shape + ".* with values from inf", [GOOD, GOOD + np.inf]),
-        (ValueError, of_shape + ".* with values from 255 to 255$", [GOOD, GOOD + 255.0]),
-        (ValueError, of_shape + ".* with values from -0.5 to -0.5", [GOOD, GOOD - 0.5]),
+        (ValueError, of_shape + ".* with values from (nan|inf|255|-0.5) to", [GOOD, GOOD + np.nan],
+         [GOOD, GOOD + np.inf], [GOOD, GOOD + 255.0], [GOOD, GOOD - 0.5]),
     ):  # fmt: skip
         for X in wrong:
             for call in (make().fit, fitted.transform):

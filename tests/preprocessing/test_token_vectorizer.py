@@ -250,13 +250,14 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
     fast, slow = transformer.transform(several), transformer.transform(tuple(several))
     assert fast.offsets.tolist() == slow.offsets.tolist() == [0, 1, 4, 5, 6]
     np.testing.assert_array_equal(fast.values.toarray(), slow.values.toarray())
-    with pytest.raises(ValueError, match=r"^X\[0\]\[1\]\['a'\] has dicts in dicts"):
-        transformer.transform([[{"a": "x"}, {"a": {"b": 1}}]])
-    for value in (None, np.nan, float("inf")):
-        with pytest.raises(ValueError, match=r"X\[1\]\[1\]\['b'\] is"):
-            transformer.transform([TRAINING, [{"a": "x"}, {"b": value}]])
-    with pytest.raises(AttributeError, match="'list' object has no attribute"):
-        transformer.transform([[["a=x"]]])
+    for tokens, error, message in (
+        ([{"a": "x"}, {"a": {"b": 1}}], ValueError, r"^X\[0\]\[1\]\['a'\] has dicts in dicts"),
+        ([{"a": "x"}, {"b": None}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
+        ([{"a": "x"}, {"b": np.nan}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
+        ([["a=x"]], AttributeError, "'list' object has no attribute"),
+    ):
+        with pytest.raises(error, match=message):
+            transformer.transform([tokens])
 
 
 def test_bad_values_and_tokens_are_named():
@@ -270,7 +271,6 @@ def test_bad_values_and_tokens_are_named():
         (10**5000, ValueError, r"\['age'\] is an integer of"),
         (1j, TypeError, r"\['age'\] is 1j, which is no real number"),
         (b"x", TypeError, r"\['age'\] is b'x' of the type bytes, expected a string"),
-        (object(), TypeError, r"\['age'\] is <object .* of the type object, expected a string"),
         (iter("ab"), TypeError, r"\['age'\] is <str.* of the type str_\w*iterator, expected"),
         (["x", 1], TypeError, r"\['age'\] has 1, expected strings in it"),
         (["x", b"y"], TypeError, r"\['age'\] has b'y' of the type bytes, expected strings"),
@@ -279,15 +279,14 @@ def test_bad_values_and_tokens_are_named():
         ({5: "x"}, TypeError, r"\['age'\] has the attribute 5: names must be strings"),
         (recursive, ValueError, r"\['age'\]\['a'\].* has dicts in dicts more than 32 deep"),
     ]
-    tokens = [
+    tokens = [({"word": "d", "age": value}, *rest) for value, *rest in values]
+    tokens += [
         ("word", TypeError, r" is 'word' of the type str: a token is a dict of attributes or"),
         (3.5, TypeError, r" is 3.5: a token is a dict"),
-        (None, TypeError, r" is None: a token is a dict"),
         (["a", 1], TypeError, r" has 1, expected strings"),
         ([("a", 1)], TypeError, r" has \('a', 1\) of the type tuple, expected strings"),
         ({b"a": 1}, TypeError, r" has the attribute b'a' of the type bytes: names must be strings"),
     ]
-    tokens += [({"word": "d", "age": value}, *rest) for value, *rest in values]
     fitted = TokenVectorizer().fit([[{"age": 1, "word": "a"}]])
     before = dict(vars(fitted))
     for token, error, message in tokens:

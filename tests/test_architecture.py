@@ -308,44 +308,39 @@ def test_the_package_keeps_to_the_table_which_allows_no_more():
     assert {(folder, name) for folder, names in IMPORTS.items() for name in names} - needed == set()
 
 
-@pytest.fixture
-def without_outer(tmp_path):
-    """Return how Python is called where the outer packages are not."""
+def run_without_outer(tmp_path, *arguments):
+    """Run Python where the outer packages are not."""
     installed = Path(sskit.__file__).parent  # the checkout need not be compiled for this Python
     for path in sources(installed, ".py", ".so", ".pyd", ".hpp", ".pxd"):
         name = path.relative_to(installed)
         if name.with_suffix("").parts[0] not in OUTER:
             (tmp_path / "sskit" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "sskit" / name).symlink_to(path)
-
-    def call(*arguments):
-        paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
-        environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-        environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
-        options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
-        return subprocess.run([sys.executable, *arguments], **options)
-
-    return call
+    paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
+    options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
+    return subprocess.run([sys.executable, *arguments], **options)
 
 
-def test_the_inner_packages_are_imported_without_the_outer_ones(without_outer):
+def test_the_inner_packages_are_imported_without_the_outer_ones(tmp_path):
     code = (
         "import importlib, pkgutil, sskit\n"
         "for module in pkgutil.walk_packages(sskit.__path__, 'sskit.'):\n"
         "    importlib.import_module(module.name)\n"
         "print(sskit.__file__)"
     )
-    done = without_outer("-c", code)
+    done = run_without_outer(tmp_path, "-c", code)
     assert done.returncode == 0, done.stderr
     assert not done.stdout.startswith(str(PACKAGE))
 
 
 @pytest.mark.slow
-def test_the_inner_tests_pass_without_the_outer_packages(without_outer):
+def test_the_inner_tests_pass_without_the_outer_packages(tmp_path):
     inner = ("core", "oracles", "models", "solvers", "inputs", "estimators")
     folders = (str(ROOT / "tests" / name) for name in inner)
     options = ("-q", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-x")
-    done = without_outer("-m", "pytest", *options, *folders)
+    done = run_without_outer(tmp_path, "-m", "pytest", *options, *folders)
     assert done.returncode == 0, done.stdout[-3000:]
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", done.stdout)}
     assert counts["passed"] > 2 * counts.get("skipped", 0), counts

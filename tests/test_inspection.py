@@ -112,8 +112,6 @@ def as_trees(X):
     ("estimator", "convert"),
     [
         (sskit.SequenceTagger(random_state=0), list),
-        (sskit.SequenceTagger(n_states_per_label=2, random_state=0), list),
-        (sskit.SequenceTagger(order=2, random_state=0), list),
         (sskit.CalibratedTagger(sskit.SequenceTagger(random_state=0), cv=2), list),
         (sskit.TreeTagger(random_state=0), as_trees),
         (GridSearchCV(sskit.SequenceTagger(random_state=0), {"lam": [0.1]}, cv=2), list),

@@ -66,15 +66,12 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 
 def test_bad_input():
     """Poses are read as in tests/inputs/test_score_maps.py."""
-    first, nan, large = POSES[0], [[0, np.nan]] * 3, [[0, 1e200]] * 3
+    first, large = POSES[0], [[0, 1e200]] * 3
     torso = "torso must be two different parts from 0 to 2, got"
     for error, pattern, argument, *wrong in [
         (ValueError, "y_true must hold one sample", "y_true", []),
-        (TypeError, "y_true must be a list with one array of positions", "y_true", 3),
-        (ValueError, "y_true has 2 samples but y_pred has 1", "y_pred", POSES[:1]),
         (ValueError, r"y_pred\[1\] must be numbers .* \(3, 2\)", "y_pred", [first, [[0, 0]]]),
         (ValueError, r"y_true\[1\] is no array: its items", "y_true", [first, [[0, 0], [1]]]),
-        (ValueError, r"y_true\[1\]\[0, 1\] is nan", "y_true", [first, nan]),
         (ValueError, r"y_true\[0\] must be numbers .*\(n_parts, 2\)", "y_true", [0.5, 1.0],
          [np.zeros((0, 2))] * 2),
         (ValueError, r"y_pred\[1\]\[0, 1\] is 1e\+200", "y_pred", [first, large]),

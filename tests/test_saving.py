@@ -158,7 +158,7 @@ assert set(sys.modules) == before, set(sys.modules) - before
 """
 
 
-@pytest.mark.parametrize("name", ["tagger, rbf", "graphs", "graphs, expansions"])
+@pytest.mark.parametrize("name", ["tagger, rbf", "graphs, expansions"])
 def test_no_request_imports_a_module(name, run_python, tmp_path):
     model, X, _ = fitted(name)
     (tmp_path / "model.pickle").write_bytes(pickle.dumps((model, X[:1])))

@@ -3,6 +3,7 @@
 import gc
 import weakref
 from enum import Enum
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -128,20 +129,14 @@ def test_a_fit_is_a_function_of_the_random_state():
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
-class Memory(bytearray):
-    """What arrays lie in, as long as there are any."""
-
-    __hash__ = object.__hash__
-
-
 def test_one_part_is_in_use_while_the_next_is_loaded():
-    alive, most, loads = weakref.WeakSet(), [0], [0]
+    loaded, most = [], [0]
 
     def load(part):
-        memory = Memory(ROWS[part].tobytes())
-        alive.add(memory)
-        most[0], loads[0] = max(most[0], len(alive)), loads[0] + 1
-        return np.frombuffer(memory).reshape(-1, ROWS.shape[1])
+        rows = ROWS[part].copy()
+        loaded.append(weakref.ref(rows))
+        most[0] = max(most[0], sum(part() is not None for part in loaded))
+        return rows
 
     parts = [slice(k, k + 4) for k in range(0, N, 4)]
     X = [dask.delayed(load, pure=False)(part) for part in parts]
@@ -151,8 +146,7 @@ def test_one_part_is_in_use_while_the_next_is_loaded():
     gc.enable()
     assert most[0] in (1, 2)
     # the summaries, the plan, the beginning; then each part for each pass
-    n_passes = len(model.history_["time"])
-    assert loads[0] == 2 * len(parts) + 1 + n_passes * len(parts)
+    assert len(loaded) == 2 * len(parts) + 1 + len(model.history_["time"]) * len(parts)
 
 
 def test_history_clones_pickles_and_tags():
@@ -197,38 +191,37 @@ def assert_lazy_is_at_once(model, method, X, at_once, *data):
         np.testing.assert_array_equal(one, other)
 
 
-def test_bags(whole):
+def cut(column):
+    """Return a bag of a list, and a Dask array of an array."""
+    import dask.array
     import dask.bag
 
-    data = TOKENS, TAGS, WEIGHT.tolist()
-    X, y, weight = (dask.bag.from_sequence(column, npartitions=3) for column in data)
-    model = Distributed(WHOLE).fit(X, y)
-    assert_same_optimum(model.estimator_, whole)
+    if isinstance(column, list):
+        return dask.bag.from_sequence(column, npartitions=3)
+    return dask.array.from_array(column, chunks=7)
+
+
+@pytest.mark.parametrize("kind", ["bags", "arrays"])
+def test_collections(kind):
+    data = (TOKENS, TAGS, WEIGHT.tolist()) if kind == "bags" else (ROWS, CLASSES, WEIGHT)
+    X, y, weight = map(cut, data)
+    estimator = WHOLE if kind == "bags" else StructSVMClassifier(tol=1e-3, random_state=0)
+    model = Distributed(estimator).fit(X, y, weight)
+    assert_same_optimum(model.estimator_, clone(estimator).fit(*data))
     with dask.config.set(scheduler="synchronous"):
-        assert_lazy_is_at_once(model, "predict", X, [TOKENS])
-        assert_lazy_is_at_once(model, "predict_topk", X, [TOKENS, 2], 2)
+        assert_lazy_is_at_once(model, "predict", X, [data[0]])
         score = model.score(X, y, weight).compute()
-    assert score == pytest.approx(model.estimator_.score(TOKENS, TAGS, WEIGHT), rel=1e-12)
-    known = [[TAGS[0][0], *[None] * (len(tokens) - 1)] for tokens in TOKENS]
-    assert all(labels[0] == TAGS[0][0] for labels in model.predict(TOKENS, known=known))
-
-
-def test_arrays():
-    import dask.array as da
-
-    X, y, weight = (da.from_array(each, chunks=7) for each in (ROWS, CLASSES, WEIGHT))
-    X = X.rechunk((7, 4))
-    model = Distributed(StructSVMClassifier(tol=1e-3, random_state=0)).fit(X, y, weight)
-    assert_same_optimum(model.estimator_, clone(model.estimator).fit(ROWS, CLASSES, WEIGHT))
-    with dask.config.set(scheduler="synchronous"):
-        for method in ("predict", "decision_function"):
-            assert_lazy_is_at_once(model, method, X, [ROWS])
-            lazily, at_once = getattr(model, method)(X), getattr(model, method)(ROWS)
-            assert lazily.chunks[0] == (7, 7, 6) and lazily.dtype == at_once.dtype
-        # lengths that are not known
-        assert_lazy_is_at_once(model, "predict", X[X[:, 0] > 0], [ROWS[ROWS[:, 0] > 0]])
-        score = model.score(X, y, weight).compute()
-    assert score == pytest.approx(model.estimator_.score(ROWS, CLASSES, WEIGHT))
+        assert score == pytest.approx(model.estimator_.score(*data), rel=1e-12)
+        if kind == "bags":
+            assert_lazy_is_at_once(model, "predict_topk", X, [TOKENS, 2], 2)
+            known = [[TAGS[0][0], *[None] * (len(tokens) - 1)] for tokens in TOKENS]
+            assert all(labels[0] == TAGS[0][0] for labels in model.predict(TOKENS, known=known))
+        else:
+            assert_lazy_is_at_once(model, "decision_function", X, [ROWS])
+            found, at_once = model.predict(X), model.predict(ROWS)
+            assert found.chunks[0] == (7, 7, 6) and found.dtype == at_once.dtype
+            # lengths that are not known
+            assert_lazy_is_at_once(model, "predict", X[X[:, 0] > 0], [ROWS[ROWS[:, 0] > 0]])
 
 
 class Kind(str, Enum):
@@ -303,16 +296,17 @@ def test_warm_start_goes_on(whole):
 @pytest.mark.usefixtures("own_handler")
 def test_stops(monkeypatch):
     X, y = tokens_in()
+    X = [lazy(x) for x in X]
     model = Distributed(SequenceTagger(tol=0, random_state=0, solver=BCFW(max_time=0.2)))
     with pytest.warns(ConvergenceWarning, match="maximum time was reached"):
-        model.fit([lazy(x) for x in X], y)
+        model.fit(X, y)
     assert model.estimator_.certified_
     model.set_params(estimator__solver="auto")
     for moments, certified in [((30,), True), ((30, 30), False)]:
         stop = PressedStop(*moments)
         monkeypatch.setattr("sskit.dask._distributed.Stop", lambda max_time, stop=stop: stop)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
-            model.fit([lazy(x) for x in X], y)
+            model.fit(X, y)
         assert model.estimator_.certified_ == certified
         assert np.isfinite(model.estimator_.coef_).all()
 
@@ -320,33 +314,30 @@ def test_stops(monkeypatch):
 def test_a_callback_sees_the_weights_of_the_moment(monkeypatch):
     seen = []
 
-    class Watch:
-        def on_pass(self, n_iter, attributes):
-            seen.append((n_iter, attributes()["coef_"].copy()))
-            return n_iter == 3
-
     def watched(estimator):
         model = clone(estimator)
-        model._watch = Watch()
+        model._watch = SimpleNamespace(on_pass=on_pass)
         return model
+
+    def on_pass(n_iter, attributes):
+        seen.append(attributes()["coef_"].copy())
+        return n_iter == 3
 
     monkeypatch.setattr("sskit.dask._distributed.clone", watched)
     model = fit_parts(SequenceTagger(tol=0, random_state=0))
-    assert [n_iter for n_iter, _ in seen] == [1, 2, 3]
-    np.testing.assert_allclose(seen[-1][1], model.estimator_.coef_, rtol=1e-9, atol=1e-12)
+    assert len(seen) == 3
+    np.testing.assert_allclose(seen[-1], model.estimator_.coef_, rtol=1e-9, atol=1e-12)
 
 
 LISTS = tokens_in(2)
 
 
 def test_bad_input():
-    import dask.array as da
-
     def second(X=TOKENS[10:], y=TAGS[10:]):
         return [TOKENS[:10], X], [TAGS[:10], y]
 
     def in_chunks(of_rows, of_classes):
-        return da.from_array(ROWS, chunks=of_rows), da.from_array(CLASSES, chunks=of_classes)
+        return cut(ROWS).rechunk(of_rows), cut(CLASSES).rechunk((of_classes,))
 
     of_rows, averaged = StructSVMClassifier(), SequenceTagger(solver=BCFW(averaging=True))
     spoilt, narrow = [TOKENS[10], TOKENS[11] * np.nan], [x[:, :2] for x in TOKENS[10:]]

@@ -148,7 +148,7 @@ def test_completions_that_are_lost_are_made_anew(cluster):
     def kill(ended):
         wait_for_passes(client, ended)
         time.sleep(0.3)
-        clusters.kill(client)
+        clusters.kill(client, 0)
 
     parts = data(lambda k: (X[10 * k : 10 * k + 10], y[10 * k : 10 * k + 10]), 3)
     found = fit_and_kill(client, tagger, parts, kill)[0].estimator_
@@ -166,9 +166,7 @@ def test_all_workers_are_lost_at_once(cluster):
     def kill(ended):
         wait_for_passes(client, ended)
         time.sleep(1.0)
-        for _ in range(N_WORKERS):
-            clusters.kill(client)
-            time.sleep(0.05)
+        clusters.kill(client, *range(N_WORKERS))
         complete()
 
     fitted, _ = fit_and_kill(client, model(LONG), data(), kill)
@@ -186,7 +184,7 @@ def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
         # no other pass is so much as begun while the first checkpoint is written
         while not ended.is_set() and not any(folder.glob("*")):
             time.sleep(0.02)
-        clusters.kill(client)
+        clusters.kill(client, 0)
 
     options = {"checkpoint": folder, "checkpoint_every": 1}
     fitted, _ = fit_and_kill(client, model(LONG), data(), kill, **options)

@@ -8,27 +8,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from helpers.conllu import UNIVERSAL
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sskit.datasets import load_conll, save_conll
 
-UNIVERSAL = """\
-# newdoc id = a
-# sent_id = 1
-1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
-1\tvamos\tir\tVERB\t_\t_\t0\troot\t_\t_
-2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\tSpaceAfter=No
-2.1\tnada\tnada\tNOUN\t_\t_\t_\t_\t_\t_
-
-# newdoc id = b
-
-# sent_id = 2
-1\t#\t#\tSYM\t_\t_\t0\troot\t_\t_
-
-# sent_id = 3
-1\ta\ta\tX\t_\t_\t0\troot\t_\t_
-"""
 BLANKS = "-DOCSTART- -X-  O\n\n#  id 1\tdomain=x\nThe   DT O \n cat NN \tO\n\n\n# # O"
 
 

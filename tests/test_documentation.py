@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.public import ROOT, public_objects, script
+from helpers.public import PROJECT, ROOT, public_objects, script
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
@@ -81,14 +81,11 @@ def test_reference_is_complete():
     """The pages of the API reference list all of them, and nothing else."""
     text = (ROOT / "doc" / "reference" / "api.rst").read_text()
     listed = re.findall(r"^   ~(sskit[\w.]+)$", text, re.MULTILINE)
-    assert sorted(set(OBJECTS) ^ set(listed)) == []
-    assert len(listed) == len(set(listed))
+    assert sorted(listed) == sorted(OBJECTS)
 
 
 def test_the_address_is_that_of_the_project():
-    text = (ROOT / "pyproject.toml").read_text()
-    found = re.search(r'^Documentation = "(.*)"', text, re.MULTILINE)
-    assert _public.documentation() == (found[1] if found else "")
+    assert _public.documentation() == PROJECT.get("urls", {}).get("Documentation", "")
     # and stands nowhere else
     hosts = re.compile(r"https?://(?!pypi)[^\s\"'>)]*\bsskit\b")
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
@@ -98,9 +95,8 @@ def test_the_address_is_that_of_the_project():
 
 
 def test_pictures_link_to_the_reference_explain_parameters_and_stay_short(monkeypatch):
-    assert SequenceTagger()._get_doc_link() == (
-        _public.documentation() and f"{_public.documentation()}generated/sskit.SequenceTagger.html"
-    )
+    monkeypatch.setattr(_public, "documentation", str)
+    assert SequenceTagger()._get_doc_link() == ""
     ADDRESS = "https://pages.example/stable"
     monkeypatch.setattr(_public, "documentation", lambda: f"{ADDRESS}/")
     for name, cls in OBJECTS.items():

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn import config_context
@@ -101,6 +101,7 @@ def pairs(draw, labels, longest):
 
 
 @given(pairs(st.integers(0, 2), 5), st.sampled_from([None, 2, 9]))
+@example(([[2]], [[0]], [1]), 2)
 def test_laws_of_accuracy(drawn, ignored):
     y_true, y_pred, weights = drawn
     kept = [
@@ -193,6 +194,7 @@ def test_bad_labels():
     for y_true, y_pred, error, message in [
         ([["O"], ["O"]], [["O"]], ValueError, "y_true has 2 samples but y_pred has 1"),
         ([["O"]], [["O", "O"]], ValueError, r"y_true\[0\] has 1 .* y_pred\[0\] has 2"),
+        ([[]], [[]], ValueError, r"0 sample\(s\)"),
         ([["O", None]], [["O", "O"]], ValueError, r"y_true\[0\]\[1\] is None"),
         ([["O"]], [[1]], TypeError, "y_pred"),
         ([["O"]], [[0.5]], ValueError, r"y_pred\[0\]\[0\] is 0.5: .* continuous"),

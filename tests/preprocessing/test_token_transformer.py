@@ -176,6 +176,8 @@ def test_labels_reach_the_inner_transformer():
     grid = {"tokentransformer__transformer__with_mean": [True, False]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(stack_sequences(X), y)
     assert search.best_score_ > 0.7
+    with pytest.raises(ValueError, match="y"):
+        TokenTransformer(SelectKBest(k=1)).fit(MATRICES, [[0]])
     with pytest.raises(ValueError, match=r"X\[3\] has 2 rows but y\[3\] has 1 labels"):
         TokenTransformer(TargetEncoder()).fit(MATRICES, [[0] * 3, [1], [0] * 4, [1]])
 
@@ -250,7 +252,8 @@ def test_unseen_combinations_are_left_out():
     transformer = TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]").fit(DICTS)
     for same in (transformer, pickle.loads(pickle.dumps(transformer))):
         (_, edges), (_, none), _ = same.transform([[{"w": "dog"}, {"w": "the"}], DICTS[1], []])
-        assert edges.shape == (1, 7 - 1) and edges.nnz == 0 and none.shape == (0, 7 - 1)
+        assert edges.shape == (1, 6) and edges.nnz == 0 and none.shape == (0, 6)
+        assert len(same.transform([[], []])) == 2
 
 
 def test_bad_edge_templates():

@@ -315,13 +315,14 @@ def test_scorers_ignore_what_the_estimator_does_and_route_weights(name):
     assert scorer(model, X, y) == expected != score(y, found)
     weighted = score(y, found, ignore_label=9, sample_weight=weight)
     assert scorer(model, X, y, sample_weight=weight) == weighted
-    assert pickle.loads(pickle.dumps(scorer))(model, X, y) == expected
+    copied = pickle.loads(pickle.dumps(scorer))
+    assert copied(model, X, y) == expected
     pipeline = Pipeline([("same", FunctionTransformer()), ("model", model)])
     assert scorer(pipeline, X, y) == expected
     search = GridSearchCV(pipeline, {"model__lam": [0.1, 1.0]}, cv=2, scoring=scorer).fit(X, y)
     assert search.score(X, y) == score(y, search.predict(X), ignore_label=9)
     with config_context(enable_metadata_routing=True):
-        routed = scorer.set_score_request(sample_weight=True)
+        routed = copied.set_score_request(sample_weight=True)  # which changes it
         model.set_fit_request(sample_weight=True)
         options = {"params": {"sample_weight": weight}, "return_estimator": True}
         results = cross_validate(model, X, y, cv=2, scoring=routed, **options)

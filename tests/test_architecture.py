@@ -13,15 +13,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.public import PROJECT, ROOT
 
 import sskit
 
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib
-
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
@@ -139,9 +134,9 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 # for users; what is imported late is in test_package
 EXTRAS = ("text", "images", "dask", "plots")
-THEIRS = {"polars"}  # used where a user has them, though no extra has them
-CHECKERS = {"typing_extensions"}  # what type checkers read without its being installed
-COMPILER = {"cpython", "cython", "libc", "libcpp"}  # what every Cython has
+# What every Cython has; what type checkers read without its being installed; and what is used
+# where a user has it, though no extra has it.
+UNDECLARED = {"cpython", "cython", "libc", "libcpp", "typing_extensions", "polars"}
 MAX_LINES = 400  # of code
 MAX_COMPILED_LINES = 600
 MAX_STEMS = 16
@@ -261,11 +256,10 @@ def private_arrows(package):
 
 def undeclared_imports(package):
     """Modules of others whose distribution pyproject.toml does not name, in an extra at least."""
-    project = tomllib.loads((package.parent / "pyproject.toml").read_text())["project"]
-    extras = [listed for name in EXTRAS for listed in project["optional-dependencies"][name]]
-    needed = project["dependencies"] + extras
+    extras = [listed for name in EXTRAS for listed in PROJECT["optional-dependencies"][name]]
+    needed = PROJECT["dependencies"] + extras
     needed = {re.match(r"[\w.-]+", requirement).group().lower() for requirement in needed}
-    ours = {package.name, *CHECKERS, *COMPILER, *THEIRS, *sys.stdlib_module_names}
+    ours = {package.name, *UNDECLARED, *sys.stdlib_module_names}
     for path, module, _ in all_imports(package):
         head = module.partition(".")[0]
         if DISTRIBUTIONS.get(head, head) not in needed and head not in ours:
@@ -314,44 +308,39 @@ def test_the_package_keeps_to_the_table_which_allows_no_more():
     assert {(folder, name) for folder, names in IMPORTS.items() for name in names} - needed == set()
 
 
-@pytest.fixture
-def without_outer(tmp_path):
-    """Return how Python is called where the outer packages are not."""
+def run_without_outer(tmp_path, *arguments):
+    """Run Python where the outer packages are not."""
     installed = Path(sskit.__file__).parent  # the checkout need not be compiled for this Python
     for path in sources(installed, ".py", ".so", ".pyd", ".hpp", ".pxd"):
         name = path.relative_to(installed)
         if name.with_suffix("").parts[0] not in OUTER:
             (tmp_path / "sskit" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "sskit" / name).symlink_to(path)
-
-    def call(*arguments):
-        paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
-        environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-        environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
-        options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
-        return subprocess.run([sys.executable, *arguments], **options)
-
-    return call
+    paths = (str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]))
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    environ |= {"SSKIT_WITHOUT": " ".join(OUTER), "PYTEST_ADDOPTS": ""}
+    options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
+    return subprocess.run([sys.executable, *arguments], **options)
 
 
-def test_the_inner_packages_are_imported_without_the_outer_ones(without_outer):
+def test_the_inner_packages_are_imported_without_the_outer_ones(tmp_path):
     code = (
         "import importlib, pkgutil, sskit\n"
         "for module in pkgutil.walk_packages(sskit.__path__, 'sskit.'):\n"
         "    importlib.import_module(module.name)\n"
         "print(sskit.__file__)"
     )
-    done = without_outer("-c", code)
+    done = run_without_outer(tmp_path, "-c", code)
     assert done.returncode == 0, done.stderr
     assert not done.stdout.startswith(str(PACKAGE))
 
 
 @pytest.mark.slow
-def test_the_inner_tests_pass_without_the_outer_packages(without_outer):
+def test_the_inner_tests_pass_without_the_outer_packages(tmp_path):
     inner = ("core", "oracles", "models", "solvers", "inputs", "estimators")
     folders = (str(ROOT / "tests" / name) for name in inner)
     options = ("-q", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-x")
-    done = without_outer("-m", "pytest", *options, *folders)
+    done = run_without_outer(tmp_path, "-m", "pytest", *options, *folders)
     assert done.returncode == 0, done.stdout[-3000:]
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", done.stdout)}
     assert counts["passed"] > 2 * counts.get("skipped", 0), counts
@@ -392,13 +381,13 @@ def test_detectors_find_what_is_planted_in_a_tidy_package(tmp_path):
     package = tmp_path / "sskit"
 
     def write(name, text):
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / name).write_text(f"{text}\n")
-        return package / name
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+        return path
 
     for name, text in TIDY.items():
         write(name, text)
-    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     assert [found for detector in DETECTORS for found in detector(package)] == []
     for name, text, detector in PLANTED:
         path = write(name, text)

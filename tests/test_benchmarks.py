@@ -32,8 +32,7 @@ def test_peers_are_measured_and_drawn(tmp_path):
     found = json.loads(path.read_text())
     assert found["versions"]["scikit-learn"] and found["machine"]
     results = {(r["subject"], r["way"]): r for r in found["results"]}
-    assert len(results) == 3 + 3 + 2
-    assert results["chunks", "sskit"] == THERE
+    assert len(results) == 3 + 3 + 2 and results["chunks", "sskit"] == THERE
     assert len(results["growth_n", "sskit"]["points"]) == 2
     for name in ("chunks", "digits"):
         tuned = results[name, "LinearSVC, tuned"]

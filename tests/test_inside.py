@@ -23,10 +23,7 @@ def test_from_outside_in():
     np.testing.assert_array_equal(given, search.best_estimator_[0].transform(X))
     assert same is given
     assert [estimator for estimator, _ in unwrap(FrozenEstimator(model))][1:] == [model]
-
-
-def test_a_path_is_an_end_and_a_choice_is_none():
-    X, y = load_iris(return_X_y=True)
+    # a path is an end, and a choice is none
     path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
     assert [estimator for estimator, _ in unwrap(path)] == [path]
     path.set_params(cv=2).fit(X, y)

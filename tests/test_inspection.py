@@ -37,18 +37,17 @@ def test_names_come_through_pipelines_and_searches(pipeline):
     frame = weights_frame(pipeline, 2)
     node = frame[frame["kind"] == "node"]
     assert set(node[node["label"] == "NOUN"]["feature"]) >= {"w=cat", "w=dog"}
-    assert weights_frame(pipeline, np.uint8(2)).equals(frame)
     names = pipeline[:-1].get_feature_names_out()
     assert frame.equals(pipeline[-1].weights_frame(2, names))
-    assert frame.equals(weights_frame(pipeline[-1], 2, feature_names=names))
+    assert frame.equals(weights_frame(pipeline[-1], np.uint8(2), feature_names=names))
     search = GridSearchCV(pipeline, {"sequencetagger__lam": [pipeline[-1].lam_]}, cv=2)
     assert weights_frame(search.fit(*sentences()), 2).equals(frame)
-    hasher = TokenTransformer(FeatureHasher(8, input_type="string"))
-    hashed = make_pipeline(hasher, sskit.SequenceTagger(random_state=0))
-    X, y = sentences()
-    hashed.fit([[[token["w"]] for token in sentence] for sentence in X], y)
-    found = weights_frame(hashed)
+    hasher = TokenTransformer(FeatureHasher(8, input_type="dict"))
+    found = weights_frame(clone(pipeline).set_params(tokentransformer=hasher).fit(*sentences()))
     assert all(name[0] == "x" for name in found[found["kind"] == "node"]["feature"])
+    edged = clone(pipeline).set_params(tokentransformer__edges="w[-1]|w[0]").fit(*sentences())
+    frame = weights_frame(edged)
+    assert "+w[-1]|w[0]=the|dog" in set(frame[frame["kind"] == "edge"]["feature"])
 
 
 def test_explanations_of_pipelines(pipeline):
@@ -63,69 +62,43 @@ def test_explanations_of_pipelines(pipeline):
     assert explain(pipeline, X, 2, 1, rival="VERB").attrs["rival"] == "VERB"
 
 
-def test_names_of_edges():
-    class Namer:
-        """A step that names features of edges."""
-
-        def fit(self, X, y=None):
-            return self
-
-        def transform(self, X):
-            return X
-
-        def get_feature_names_out(self, input_features=None):
-            return ["red", "green"]
-
-        def get_edge_feature_names_out(self):
-            return ["close"]
-
-    rng, edges = np.random.default_rng(0), [[0, 1], [1, 2]]
-    y = [rng.integers(2, size=3) for _ in range(6)]
-    X = [(np.eye(2)[labels] + rng.normal(size=(3, 2)), edges, np.ones((2, 1))) for labels in y]
-    model = make_pipeline(Namer(), sskit.SegmentationModel(random_state=0)).fit(X, y)
-    frame = weights_frame(model)
-    assert set(frame[frame["kind"] == "node"]["feature"]) == {"red", "green"}
-    assert set(frame[frame["kind"] == "edge"]["feature"]) <= {"close"}
-
-
 def test_bars_are_the_weights(pipeline):
     display = FeatureWeightsDisplay.from_estimator(pipeline, top=2)
     assert list(display.panels) == TAGS and len(display.axes_) == 3
     assert display.figure_ is display.axes_[0].figure
     frame = weights_frame(pipeline, 2)
-    for k, label in enumerate(TAGS):
+    for label, axes, bars in zip(TAGS, display.axes_, display.bars_, strict=True):
         rows = frame[(frame["kind"] == "node") & (frame["label"] == label)]
-        assert [bar.get_width() for bar in display.bars_[k]] == rows["weight"].tolist()
-        shown = [text.get_text() for text in display.axes_[k].get_yticklabels()]
-        assert shown == rows["feature"].tolist()
-        assert display.axes_[k].get_title() == label
-        low, high = display.axes_[k].get_ylim()
-        assert low > high  # the largest on top
+        assert [bar.get_width() for bar in bars] == rows["weight"].tolist()
+        assert [text.get_text() for text in axes.get_yticklabels()] == rows["feature"].tolist()
+        assert axes.get_title() == label and axes.yaxis_inverted()  # the largest on top
 
 
 def test_chosen_and_many_labels_and_what_has_no_weights(pipeline):
-    _, axes = plt.subplots(1, 2)
-    display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["VERB", "DET"], top=1, ax=axes)
+    draw, (_, axes) = FeatureWeightsDisplay.from_estimator, plt.subplots(1, 2)
+    display = draw(pipeline, labels=["VERB", "DET"], top=1, ax=axes)
     assert list(display.panels) == ["VERB", "DET"] and list(display.axes_) == list(axes)
-    _, axes = plt.subplots()
-    display = FeatureWeightsDisplay.from_estimator(pipeline, labels=["DET"], ax=axes)
-    assert list(display.axes_) == [axes]
+    assert list(draw(pipeline, labels=["DET"], ax=axes[0]).axes_) == [axes[0]]
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 6
     rows = sskit.StructSVMClassifier(random_state=0).fit(X, y)
-    display = FeatureWeightsDisplay.from_estimator(rows)
+    display = draw(rows)
     assert len(display.axes_) == len(display.figure_.axes) == 6
-    none = clone(rows).fit(np.zeros((4, 2)), [0, 1, 2, 0])
-    draw, new = FeatureWeightsDisplay.from_estimator, sskit.SequenceTagger()
+    none, new = clone(rows).fit(np.zeros((4, 2)), [0, 1, 2, 0]), sskit.SequenceTagger()
     for call, error, message in [
         (lambda: draw(pipeline, labels=["X"]), ValueError, "labels holds 'X'"),
         (lambda: draw(pipeline, ax=axes), ValueError, "axes must hold 3"),
         (lambda: draw(new), NotFittedError, "not fitted"),
         (lambda: draw(none), ValueError, "no label with weights of features to draw"),
-        (lambda: weights_frame(sskit.PartsModel([-1, 0])), NotFittedError, "not fitted"),
+        (lambda: weights_frame(new), NotFittedError, "not fitted"),
         (lambda: explain(make_pipeline(new), [], 0, 0), NotFittedError, "not fitted"),
+        (lambda: errors_frame(new, [[[0.0]]], [[0]]), NotFittedError, "not fitted"),
         (lambda: explain(rows, X, 0, 0), TypeError,
          "StructSVMClassifier has no max-marginals, and no explain"),
+        (lambda: errors_frame(rows, X, y), TypeError, "StructSVMClassifier has no max-marginals"),
+        (lambda: errors_frame(pipeline, [[{}]], [TAGS]), ValueError, r"y_true\[0\] has"),
+        (lambda: errors_frame(pipeline, *sentences(), top=-1), ValueError, "top"),
+        (lambda: errors_frame(pipeline, *sentences(), n_reasons=-1), ValueError, "n_reasons"),
     ]:  # fmt: skip
         with pytest.raises(error, match=message):
             call()
@@ -139,8 +112,6 @@ def as_trees(X):
     ("estimator", "convert"),
     [
         (sskit.SequenceTagger(random_state=0), list),
-        (sskit.SequenceTagger(n_states_per_label=2, random_state=0), list),
-        (sskit.SequenceTagger(order=2, random_state=0), list),
         (sskit.CalibratedTagger(sskit.SequenceTagger(random_state=0), cv=2), list),
         (sskit.TreeTagger(random_state=0), as_trees),
         (GridSearchCV(sskit.SequenceTagger(random_state=0), {"lam": [0.1]}, cv=2), list),
@@ -148,11 +119,12 @@ def as_trees(X):
 )
 def test_errors_are_all_listed_with_what_speaks_for_them(estimator, convert):
     X, y = make_chains(30, n_states=3, random_state=1)
-    model = estimator.fit(convert(X), y)
+    X = convert(X)
+    model = estimator.fit(X, y)
     # some true labels are wrong, and one is new
     y = [labels.copy() for labels in y]
     y[3][0], y[4][1], y[5][2] = (y[3][0] + 1) % 3, (y[4][1] + 1) % 3, 7
-    y_pred, frame = model.predict(convert(X)), errors_frame(model, convert(X), y, None)
+    y_pred, frame = model.predict(X), errors_frame(model, X, y, None)
     wrong = {(i, t) for i, labels in enumerate(y) for t in np.flatnonzero(labels != y_pred[i])}
     places = list(zip(frame["sample"], frame["token"], strict=True))
     assert len(wrong) >= 3 and set(places) == wrong and len(places) == len(wrong)
@@ -161,19 +133,18 @@ def test_errors_are_all_listed_with_what_speaks_for_them(estimator, convert):
     confidence = frame["confidence"]
     assert (np.diff(confidence[np.isfinite(confidence)]) <= 0).all()
     if hasattr(model, "predict_proba"):
-        proba = model.predict_proba(convert(X))
-        expected = [proba[i][t][y_pred[i][t]] for i, t in places]
-        np.testing.assert_allclose(confidence, expected)
+        proba = model.predict_proba(X)
+        np.testing.assert_allclose(confidence, [proba[i][t][y_pred[i][t]] for i, t in places])
     inner = getattr(model, "estimator_", getattr(model, "best_estimator_", model))
     for _, (i, t, true, label, _, reasons) in frame.iterrows():
-        parts = inner.explain(convert(X), i, t, label=label, rival=None if true == 7 else true)
+        parts = inner.explain(X, i, t, label=label, rival=None if true == 7 else true)
         best = parts.loc[parts["contribution"].idxmax()]
         if best["contribution"] > 0:
             told = best["feature"] or best["kind"]
             assert reasons.startswith(f"{told} {best['contribution']:+.2f}")
         assert reasons.count(" +") <= 3
-    assert errors_frame(model, convert(X), y, 2).equals(frame[:2])
-    assert len(errors_frame(model, convert(X), y_pred)) == 0
+    assert errors_frame(model, X, y, 2).equals(frame[:2])
+    assert len(errors_frame(model, X, y_pred)) == 0
 
 
 def test_errors_of_pipelines_have_names_and_hidden_labels_are_none(pipeline):
@@ -197,20 +168,6 @@ def test_of_sets_of_labels_each_is_right(pipeline):
     classes = pipeline[-1].classes_.tolist()
     rivals = [margins[classes.index(label)] for label in ("DET", "VERB")]
     assert frame["confidence"][0] == pytest.approx(margins[classes.index("NOUN")] - max(rivals))
-
-
-def test_errors_of_what_explains_nothing(pipeline):
-    X, y = sentences()
-    with pytest.raises(ValueError, match=r"y_true\[1\] has"):
-        errors_frame(pipeline, X[:2], [y[0], y[1][:2]])
-    for name in ("top", "n_reasons"):
-        with pytest.raises(ValueError, match=name):
-            errors_frame(pipeline, X, y, **{name: -1})
-    rows = sskit.StructSVMClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match="StructSVMClassifier has no max-marginals"):
-        errors_frame(rows, [[0.0]], [0])
-    with pytest.raises(NotFittedError):
-        errors_frame(sskit.SequenceTagger(), [[[0.0]]], [[0]])
 
 
 def test_an_explanation_reads_its_sequence_alone(monkeypatch):

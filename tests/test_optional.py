@@ -1,21 +1,16 @@
 """Where an optional package is missing, the error has the line that installs it."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.public import PROJECT
 
 from sskit import SequenceTagger
 from sskit._optional import EXTRAS, optional
 from sskit.display import ConfusionDisplay, TransitionDisplay
 from sskit.inspection import errors_frame
 from sskit.preprocessing import SuperpixelGraphs
-
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib
 
 X, Y = [np.eye(2)] * 4, [["a", "b"]] * 4
 IMAGE = np.arange(75, dtype=np.uint8).reshape(5, 5, 3)
@@ -57,5 +52,4 @@ def test_what_else_is_missing_is_not_explained():
 
 
 def test_the_extras_exist():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    assert {*EXTRAS.values()} <= {*project["optional-dependencies"]}
+    assert {*EXTRAS.values()} <= {*PROJECT["optional-dependencies"]}

@@ -2,19 +2,17 @@
 
 import importlib.metadata
 import json
-import runpy
 import shutil
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.public import ROOT, script
 
 import sskit
 from sskit._public import check_alone
 
-ROOT = Path(__file__).resolve().parents[1]
 GUESTS = ["distributed", "matplotlib", "maxflow", "pandas", "polars", "skimage"]
 
 
@@ -33,7 +31,7 @@ def test_version_and_public_names():
 
 
 def test_public_names_change_only_with_the_changelog(tmp_path, monkeypatch, capsys):
-    names = runpy.run_path(str(ROOT / ".ci" / "public_names.py"))
+    names = script("public_names")
     main, digest, lines = names["main"], names["changelog_digest"], names["FILE"].read_text()
     lines = lines.splitlines()
     assert main([]) == 0, capsys.readouterr().out
@@ -99,26 +97,25 @@ def test_what_a_bug_report_prints(run_python):
 
 
 def test_the_other_distribution_of_this_name_is_noticed(tmp_path):
-    package, found = tmp_path / "sskit", tmp_path / "sskit-0.6.0.dist-info"
+    package = tmp_path / "sskit"
     package.mkdir()
     shutil.copy(ROOT / "sskit" / "__init__.py", package)
     for name in ("sskit_learn-1.0.dist-info", "sskit-learn-1.0.dist-info", "sskit.egg-link"):
         (tmp_path / name).mkdir()
     check_alone(str(package))
-    found.mkdir()
+    check_alone(str(tmp_path / "no" / "folder"))
+    (tmp_path / "sskit-0.6.0.dist-info").mkdir()
     told = r"sskit 0\.6\.0 is another one .* \(pip uninstall sskit sskit-learn\) and install "
     with pytest.warns(UserWarning, match=told):
         check_alone(str(package))
     (package / "__init__.py").write_text("from .camera import Camera")
     with pytest.raises(ImportError, match=told):
         check_alone(str(package))
-    check_alone(str(tmp_path / "no" / "folder"))
     # when any module of the package is imported
     code = (
-        "import os, sys; inside = os.listdir\n"
+        "import os, warnings; inside = os.listdir\n"
         "os.listdir = lambda path: [*inside(path), 'sskit-0.6.0.dist-info']\n"
-        "import warnings; warnings.simplefilter('error')\n"
-        "try:\n    import sskit.metrics\nexcept UserWarning as warning:\n"
-        "    print(json.dumps(str(warning)))"
+        "with warnings.catch_warnings(record=True) as caught:\n    import sskit.metrics\n"
+        "print(json.dumps([str(warning.message) for warning in caught]))"
     )
-    assert "pip install sskit-learn" in run_fresh(code)
+    assert "pip install sskit-learn" in "".join(run_fresh(code))

@@ -12,7 +12,6 @@ from skops import io
 
 from sskit import SequenceTagger, _packing
 from sskit._packing import KIND, packed, unpacked
-from sskit.preprocessing import TokenVectorizer
 
 FLOATS = [np.float64, np.float32, np.float16]
 
@@ -69,63 +68,42 @@ def test_the_rest_stays(value):
     assert through(value)[1] is value
 
 
-def tagger():
+def test_names_of_models_stand_in_the_file_and_in_memory_once():
+    """That models predict the same is in tests/test_saving.py."""
     X = [[{"word": f"w{i % 7}", "place": t} for t in range(3)] for i in range(20)]
-    y = [["A", "B", "A"] if i % 2 else ["B", "B", "A"] for i in range(20)]
-    return SequenceTagger(tol=0.1, random_state=0).fit(X, y), X
-
-
-def test_models_are_the_same():
-    model, X = tagger()
+    model = SequenceTagger(tol=0.1, random_state=0).fit(X, [["A", "B", "A"]] * 20)
+    names = model.vectorizer_.feature_names_
     data = io.dumps(model)
     found = io.get_untrusted_types(data=data)
     assert set(found) == {
         "sskit.SequenceTagger", "sskit.preprocessing.TokenVectorizer", "sskit.solvers.BCFW"
     }  # fmt: skip
-    for loaded in (io.loads(data, trusted=found), pickle.loads(pickle.dumps(model))):
-        assert set(vars(loaded)) == set(vars(model))
-        np.testing.assert_array_equal(loaded.coef_, model.coef_)
-        assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
-        assert loaded.vectorizer_.feature_names_ == model.vectorizer_.feature_names_
-        for one, other in zip(loaded.predict(X), model.predict(X), strict=True):
-            assert one.tolist() == other.tolist()
-    # names stand in the file once, and in memory
     assert model.__getstate__()["feature_names_in_"] == {KIND: "of the vectoriser"}
-    assert loaded.feature_names_in_[0] is loaded.vectorizer_.feature_names_[0]
-
-
-def test_copies_share_what_they_have():
-    model, X = tagger()
+    for loaded in (io.loads(data, trusted=found), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(loaded.coef_, model.coef_)
+        assert loaded.feature_names_in_.tolist() == loaded.vectorizer_.feature_names_ == names
+        assert loaded.feature_names_in_[0] is loaded.vectorizer_.feature_names_[0]
+    assert pickle.loads(pickle.dumps(model.vectorizer_)).feature_names_ == names
     copied = copy.copy(model)
     assert copied.coef_ is model.coef_ and vars(copied) == vars(model)
     assert copy.deepcopy(model).predict(X[:1])[0].tolist() == model.predict(X[:1])[0].tolist()
 
 
-def test_names_of_a_vectoriser_alone():
-    vectorizer = TokenVectorizer().fit([[{"word": "a"}, {"word": "b"}]])
-    loaded = pickle.loads(pickle.dumps(vectorizer))
-    assert loaded.get_feature_names_out().tolist() == ["word=a", "word=b"]
+NUMBERS, NAMES = np.eye(3), ["a", "bb"]
+DAMAGES = [
+    (NUMBERS, {"shape": [2]}), (NUMBERS, {"shape": [5, 3]}), (NUMBERS, {"shape": None}),
+    (NUMBERS, {"counts": b""}), (NUMBERS, {"places": None}), (NUMBERS, {"numbers": b"abc"}),
+    (NUMBERS, {"dtypes": ["<u1", "<u1", "<i8"]}), (NUMBERS, {"dtypes": []}),
+    (NUMBERS, {"dtypes": ["<i1", "O", "<f8"]}), (NUMBERS, {KIND: "other"}),
+    (NUMBERS, {"order": "F", "shape": [9, 9]}),
+    (NAMES, {"text": b""}), (NAMES, {"lengths": None}), (NAMES, {"dtype": "<f8"}),
+]  # fmt: skip
 
 
-def damaged(table, **changed):
-    return {"coef_": table | changed}
-
-
-def test_damaged_numbers_are_named():
-    for changed in [
-        {"shape": [2]}, {"shape": [5, 3]}, {"shape": None}, {"counts": b""}, {"places": None},
-        {"numbers": b"abc"}, {"dtypes": ["<u1", "<u1", "<i8"]}, {"dtypes": []},
-        {"dtypes": ["<i1", "O", "<f8"]}, {KIND: "other"}, {"order": "F", "shape": [9, 9]},
-    ]:  # fmt: skip
-        _, table = through(np.eye(3))
+def test_damaged_tables_are_named():
+    for value, changed in DAMAGES:
+        _, table = through(value)
         with pytest.raises(ValueError, match="coef_ of the saved model is damaged"):
-            unpacked(damaged(table, **changed))
-
-
-@pytest.mark.parametrize("changed", [{"text": b""}, {"lengths": None}, {"dtype": "<f8"}])
-def test_damaged_names_are_named(changed):
-    _, table = through(["a", "bb"])
-    with pytest.raises(ValueError, match="coef_ of the saved model is damaged"):
-        unpacked(damaged(table, **changed))
+            unpacked({"coef_": table | changed})
     with pytest.raises(ValueError, match="names of the saved model is damaged"):
         unpacked({"names": {KIND: "of the vectoriser"}})

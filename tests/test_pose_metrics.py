@@ -13,7 +13,7 @@ from sskit.metrics import mean_part_error, pdj_curve, pdj_score, pdj_scorer
 
 def random_poses(seed, n=6, n_parts=4):
     rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 20, size=(n, n_parts, 2)).astype(float)
+    truth = rng.integers(0, rng.choice([2, 20]), size=(n, n_parts, 2)).astype(float)
     return truth, truth + rng.normal(size=truth.shape) * rng.integers(0, 4, size=(n, 1, 1))
 
 
@@ -33,28 +33,25 @@ def test_scores_are_those_of_loops(seed, torso):
     truth, found = random_poses(seed)
     weight = np.random.default_rng(seed).integers(1, 4, size=len(truth))
     errors = errors_by_loops(truth, found, torso)
+    options = {"torso": torso, "sample_weight": weight}
     for radius in (0.0, 0.1, 0.25, 10.0):
-        expected = np.average((errors <= radius).mean(axis=1), weights=weight)
-        options = {"torso": torso, "sample_weight": weight}
-        assert pdj_score(truth, found, radius=radius, **options) == pytest.approx(expected)
-        assert pdj_curve(truth, found, radii=[radius], **options)[1] == pytest.approx([expected])
+        expected = np.average(errors <= radius, axis=0, weights=weight)
+        fractions = pdj_score(list(truth), found.tolist(), radius=radius, per_part=True, **options)
+        np.testing.assert_allclose(fractions, expected)
+        expected = pytest.approx(expected.mean())
+        assert pdj_score(truth, found, radius=radius, **options) == expected
+        assert pdj_curve(truth, found, radii=[radius], **options)[1] == [expected]
     expected = np.average(errors, axis=0, weights=weight)
     np.testing.assert_allclose(mean_part_error(truth, found, per_part=True, **options), expected)
     assert mean_part_error(truth, found, **options) == pytest.approx(expected.mean())
 
 
-def test_shares_of_parts_and_the_curve_to_one():
+def test_radii_when_none_are_given():
     truth, found = random_poses(1)
-    errors = errors_by_loops(truth, found, None)
-    fractions = pdj_score(list(truth), found.tolist(), per_part=True)
-    np.testing.assert_allclose(fractions, (errors <= 0.2).mean(axis=0))
-    assert pdj_score(truth, found) == pytest.approx(fractions.mean())
+    assert pdj_score(truth, found) == pdj_score(truth, found, radius=0.2)
     radii, fractions = pdj_curve(truth, found)
     assert len(radii) == 51 and radii[0] == 0.0 and radii[-1] == 0.5
-    assert (np.diff(fractions) >= 0).all()
-    assert pdj_curve(truth, found, radii=[1e9])[1] == pytest.approx([1.0])
-    assert (pdj_curve(truth, truth)[1] == 1.0).all()
-    assert pdj_score(truth, truth) == 1.0 and mean_part_error(truth, truth) == 0.0
+    np.testing.assert_array_equal(fractions, pdj_curve(truth, found, radii=radii)[1])
 
 
 def test_scorer_and_score_of_the_model_agree():
@@ -69,23 +66,18 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 
 def test_bad_input():
     """Poses are read as in tests/inputs/test_score_maps.py."""
-    first, nan, large = POSES[0], [[0, np.nan]] * 3, [[0, 1e200]] * 3
+    first, large = POSES[0], [[0, 1e200]] * 3
     torso = "torso must be two different parts from 0 to 2, got"
     for error, pattern, argument, *wrong in [
         (ValueError, "y_true must hold one sample", "y_true", []),
-        (TypeError, "y_true must be a list with one array of positions", "y_true", 3),
-        (ValueError, "y_true has 2 samples but y_pred has 1", "y_pred", POSES[:1]),
         (ValueError, r"y_pred\[1\] must be numbers .* \(3, 2\)", "y_pred", [first, [[0, 0]]]),
         (ValueError, r"y_true\[1\] is no array: its items", "y_true", [first, [[0, 0], [1]]]),
-        (ValueError, r"y_true\[1\]\[0, 1\] is nan", "y_true", [first, nan]),
-        (ValueError, r"y_true\[0\] must hold numbers", "y_true", [[["a", "b"]] * 3] * 2),
         (ValueError, r"y_true\[0\] must be numbers .*\(n_parts, 2\)", "y_true", [0.5, 1.0],
          [np.zeros((0, 2))] * 2),
         (ValueError, r"y_pred\[1\]\[0, 1\] is 1e\+200", "y_pred", [first, large]),
         (ValueError, torso, "torso", 1, np.array(1), (0, 3)),
         (ValueError, r"must be numbers of shape \(2,\)", "sample_weight", [1.0]),
         (ValueError, "sample_weight has the sum inf", "sample_weight", [1e308, 1e308]),
-        (ValueError, "sample_weight must hold numbers", "sample_weight", [1j, 1.0]),
         (ValueError, r"sample_weight\[1\] is -1.0, expected", "sample_weight", [1.0, -1.0]),
     ]:  # fmt: skip
         for value in wrong:
@@ -105,8 +97,8 @@ def test_types_of_numbers_and_bad_radii():
         with pytest.raises(ValueError, match="^radii"):
             pdj_curve(POSES, POSES, radii=radii)
     # a torso by name
-    assert check_torso(("c", 0), 3, ["a", "b", "c"]) == (2, 0)
     abc = ["a", "b", "c"]
-    for torso, names in [(("c", "d"), abc), (("a", "a"), abc), (("a", 0), abc), (("a", "b"), None)]:
+    assert check_torso(("c", 0), 3, abc) == (2, 0)
+    for torso, names in [(("c", "d"), abc), (("a", 0), abc), (("a", "b"), None)]:
         with pytest.raises(ValueError, match="torso must be two different parts"):
             check_torso(torso, 3, names)

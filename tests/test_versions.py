@@ -1,26 +1,20 @@
 """What is said of versions hangs together, and `make test-deep` finds its interpreters."""
 
 import os
-import runpy
 import shlex
 import sys
 import sysconfig
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers.public import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[1]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 UNLOCKED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 TEXT = (ROOT / "pyproject.toml").read_text()
 
 
-def load(name):
-    return SimpleNamespace(**runpy.run_path(str(ROOT / ".ci" / f"{name}.py")))
-
-
-lowest, versions = load("lowest"), load("versions")
+lowest, versions = (SimpleNamespace(**script(name)) for name in ("lowest", "versions"))
 
 
 def test_lower_bounds():
@@ -74,18 +68,16 @@ def test_interpreters_are_found(tmp_path):
         assert versions.find(HERE, environ, home) is None
         stand_in(home / place.replace("{}", HERE), shlex.quote(sys.executable))
         assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
-    # of a version manager that has not got this version; of another version; of another kind
-    home, environ = tmp_path / "unfit", {"PATH": str(tmp_path / "unfit" / "bin")}
-    stand_in(home / "bin" / f"python{HERE}", "false")
+    # of another version, of another kind, or without the lock
+    home, paths = tmp_path / "unfit", []
     without_lock = f'[{list(sys.version_info[:3])},"a",true]'
-    for k, said in ((1, '[[3,1,1],"a",false]'), (2, '[null,"a",false]'), (3, without_lock)):
-        command = f"sh -c {shlex.quote(f'echo {shlex.quote(said)}')}"
-        stand_in(home / f".pyenv/versions/{HERE}.{k}/bin/python", command)
-    assert len(versions.candidates(HERE, environ, home)) == 4
-    assert versions.find(HERE, environ, home) is None
+    for k, said in enumerate(('[[3,1,1],"a",false]', '[null,"a",false]', without_lock)):
+        paths.append(home / f".pyenv/versions/{HERE}.{k}/bin/python")
+        stand_in(paths[k], f"sh -c {shlex.quote(f'echo {shlex.quote(said)}')}")
+    assert len(versions.candidates(HERE, {"PATH": ""}, home)) == 3
+    assert versions.find(HERE, {"PATH": ""}, home) is None
     # those that are named come first, and may be without the lock
-    unlocked = str(home / f".pyenv/versions/{HERE}.3/bin/python")
-    environ["SSKIT_PYTHONS"] = os.pathsep.join([sys.executable, unlocked])
+    environ = {"SSKIT_PYTHONS": os.pathsep.join([sys.executable, str(paths[2])])}
     assert versions.find(HERE, environ, home) == (sys.version_info[:3], sys.executable)
     assert list(versions.given(environ)) == [HERE, f"{HERE}t"]
     with pytest.raises(SystemExit, match="nowhere is no CPython"):

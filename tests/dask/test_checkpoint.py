@@ -2,19 +2,20 @@
 
 import fsspec
 import pytest
+from helpers.objectives import bracket
+from helpers.parts import TAGS, TOKENS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
-from sskit.datasets import make_digit_strings
 
-pytest.importorskip("dask")
+dask = pytest.importorskip("dask")
 
 from sskit.dask import Distributed  # noqa: E402
-from sskit.dask._checkpoint import Checkpoint  # noqa: E402
 
-X, Y = make_digit_strings(30, random_state=0)
-PARTS = [X[:10], X[10:20], X[20:]], [Y[:10], Y[10:20], Y[20:]]
+TAGGER = SequenceTagger(tol=1e-3, random_state=0)
+PLACES = [slice(7), slice(7, 14), slice(14, 20)]
+X, Y = ([data[place] for place in PLACES] for data in (TOKENS, TAGS))
 
 
 @pytest.fixture(params=["path", "file://", "memory://"])
@@ -28,31 +29,40 @@ def folder(request, tmp_path):
 
 
 def test_a_fit_goes_on_from_any_file_system(folder):
-    model = Distributed(SequenceTagger(random_state=0, max_iter=4), checkpoint=folder)
-    model.set_params(checkpoint_every=2)
+    model = Distributed(TAGGER, checkpoint=folder, checkpoint_every=2)
     with pytest.warns(ConvergenceWarning):
-        model.fit(*PARTS)
-    reached = model.estimator_.dual_objective_
+        begun = clone(model).set_params(estimator__max_iter=3).fit(X, Y)
     files, place = fsspec.core.url_to_fs(str(folder))
     assert [name.rsplit("/", 1)[1] for name in files.ls(place, detail=False)] == ["checkpoint"]
-    again = clone(model).set_params(estimator__max_iter=1000).fit(*PARTS)
-    assert again.history_["dual"][0] >= reached - 1e-12
-    assert again.estimator_.certified_
-
-
-def test_an_unfinished_file_changes_nothing(folder):
-    store = Checkpoint(folder)
-    assert store.load() == {}
-    store.save({})
-    files, place = fsspec.core.url_to_fs(str(folder))
+    # an unfinished file changes nothing
     files.pipe_file(f"{place}/checkpoint.unfinished", b"half")
-    assert store.load() == {}
-    store.save({})
-    assert store.load() == {}
+    n_loads = [0]
+
+    def load(x):
+        n_loads[0] += 1
+        if n_loads[0] == 40:
+            raise EOFError("gone")
+        return x
+
+    parts = [dask.delayed(load, pure=False)(x) for x in X]
+    with pytest.raises(RuntimeError, match="^part [012]: EOFError: gone$"):
+        model.fit(parts, Y)
+    assert not hasattr(model, "estimator_")
+    model.fit(parts, Y)
+    assert model.history_["dual"][0] >= begun.estimator_.dual_objective_ - 1e-12
+    bracket(model.estimator_, clone(TAGGER).fit(TOKENS, TAGS))
+    other = [X[0], X[1], [2.0 * x for x in X[2]]]
+    for changed, given, number, message in [
+        ({"estimator__loss": "hamming"}, X, 0, r", because the loss of y\[0\] changed"),
+        ({"estimator__rescaling": "slack"}, X, 0, ", because .* changed"),
+        ({}, other, 2, "kept is of other data or "),
+    ]:
+        with pytest.raises(ValueError, match=f"^part {number}: the checkpoint in .*{message}"):
+            clone(model).set_params(**changed).fit(given, Y)
 
 
 def test_unknown_file_systems_are_named():
-    model = Distributed(SequenceTagger(random_state=0), checkpoint="nosuch://a/b")
+    model = Distributed(TAGGER, checkpoint="nosuch://a/b")
     with pytest.raises(ValueError, match="^checkpoint='nosuch://a/b': Protocol not known"):
-        model.fit(*PARTS)
+        model.fit(X, Y)
     assert not hasattr(model, "estimator_")

@@ -5,7 +5,6 @@ import re
 import threading
 import time
 import warnings
-from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -27,7 +26,6 @@ DATA = clusters.ROWS, clusters.CLASSES
 # of each of two kinds of clusters
 N_FITS = int(os.environ.get("SSKIT_KILLS", "10")) // 2
 LAM, LONG = 0.01, 0.001  # the second takes as long as other tests need
-LOST = pytest.mark.filterwarnings("ignore:lost .* parts of the data:UserWarning")
 LOCAL = {"dashboard_address": ":0", "silence_logs": 50}
 NONE = {"n_workers": 0, "processes": False, "protocol": "tcp", **LOCAL}
 
@@ -81,8 +79,14 @@ def data(load_part=lambda k: clusters.load(k, 7), n_parts=7):
     return [list(column) for column in zip(*(tuple(part) for part in made), strict=True)]
 
 
-def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
-    """Fit while a worker is killed; the fitted estimator and the seconds that it took.
+def wait_for_passes(client, ended):
+    """Return when all workers have begun with their parts, or the fit has ended."""
+    while not ended.is_set() and not all(client.run(clusters.has_begun).values()):
+        time.sleep(0.05)
+
+
+def fit_and_kill(client, estimator, data, kill, **options):
+    """Fit while a function kills workers; return what is fitted, and the seconds that it took.
 
     A warning says how many parts each lost worker had.
     """
@@ -90,19 +94,12 @@ def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
 
     def later():
         try:
-            while (
-                in_passes
-                and not ended.is_set()
-                and not all(client.run(clusters.has_begun).values())
-            ):
-                time.sleep(0.05)
-            time.sleep(seconds)
-            clusters.kill(client, which)
+            kill(ended)
         except BaseException as error:
             failed.append(error)
 
     killer = threading.Thread(target=later)
-    fitted = Distributed(estimator, client=client, timeout=60.0)
+    fitted = Distributed(estimator, client=client, timeout=60.0, **options)
     began = time.monotonic()
     killer.start()
     with warnings.catch_warnings(record=True) as told:
@@ -121,16 +118,21 @@ def fit_and_kill(client, estimator, data, seconds, which, in_passes=False):
 def test_every_fit_ends_with_a_true_certificate(cluster):
     client, complete = cluster
     random_state = np.random.RandomState(0)
-    complete()
-    _, typical = fit_and_kill(client, model(LAM), data(), 0.0, 0)
-    n_lost = 0
+
+    def kill(ended):
+        if in_passes:
+            wait_for_passes(client, ended)
+        time.sleep(seconds)
+        clusters.kill(client, which)
+
+    typical, n_lost = 10.0, 0
     for k in range(N_FITS):
         complete()
         # every other one not before the passes
         in_passes = k % 2 == 1
-        seconds = typical * random_state.uniform() * (0.2 if in_passes else 1.0)
+        seconds = typical * random_state.uniform() * (0.2 if in_passes else 1.0) * (k > 0)
         estimator, which = model(LAM, warm_start=k % 2 == 0), random_state.randint(3)
-        fitted, taken = fit_and_kill(client, estimator, data(), seconds, which, in_passes)
+        fitted, taken = fit_and_kill(client, estimator, data(), kill)
         check_rows(fitted.estimator_, *DATA, tight(LAM))
         typical = min(typical, taken)
         n_lost += fitted.history_["n_lost"].sum()
@@ -142,8 +144,14 @@ def test_completions_that_are_lost_are_made_anew(cluster):
     client, complete = cluster
     complete()
     X, y, tagger = clusters.hidden_chains()
+
+    def kill(ended):
+        wait_for_passes(client, ended)
+        time.sleep(0.3)
+        clusters.kill(client, 0)
+
     parts = data(lambda k: (X[10 * k : 10 * k + 10], y[10 * k : 10 * k + 10]), 3)
-    found = fit_and_kill(client, tagger, parts, 0.3, 0, in_passes=True)[0].estimator_
+    found = fit_and_kill(client, tagger, parts, kill)[0].estimator_
     assert found.certified_
     assert (np.diff(found.round_objectives_) <= 0).all()
     # not convex: parts that are made anew may lead to a better minimum, never to a worse one
@@ -151,91 +159,41 @@ def test_completions_that_are_lost_are_made_anew(cluster):
     assert 0.9 * expected < value < 1.03 * expected
 
 
-def begin(cluster, X=None, y=None, **options):
-    """A long fit in another thread, of which all workers have begun.
-
-    What it returns or raises comes in a list.
-    """
-    client, complete = cluster
-    complete()
-    tight(LONG)
-    X, y = data() if X is None else (X, y)
-    ends, options = [], {"timeout": 60.0} | options
-
-    def fit():
-        try:
-            ends.append(Distributed(model(LONG), client=client, **options).fit(X, y))
-        except Exception as error:
-            ends.append(error)
-
-    thread = threading.Thread(target=fit)
-    thread.start()
-    while not all(client.run(clusters.has_begun).values()):
-        time.sleep(0.1)
-    time.sleep(1.0)
-    return thread, ends
-
-
-def history_of(thread, ends):
-    """The history of a fit that has begun, whose certificate is true."""
-    thread.join(120)
-    check_rows(ends[0].estimator_, *DATA, tight(LONG))
-    return ends[0].history_
-
-
-@LOST
-@pytest.mark.parametrize("cluster", ["started again"], indirect=True)
 def test_all_workers_are_lost_at_once(cluster):
     client, complete = cluster
-    thread, ends = begin(cluster)
-    for _ in range(N_WORKERS):
-        clusters.kill(client)
-        time.sleep(0.05)
     complete()
-    assert history_of(thread, ends)["n_lost"].sum() >= 7
+
+    def kill(ended):
+        wait_for_passes(client, ended)
+        time.sleep(1.0)
+        clusters.kill(client, *range(N_WORKERS))
+        complete()
+
+    fitted, _ = fit_and_kill(client, model(LONG), data(), kill)
+    check_rows(fitted.estimator_, *DATA, tight(LONG))
+    assert fitted.history_["n_lost"].sum() >= 7
 
 
-@LOST
-@pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
-def test_the_cluster_is_started_anew(cluster):
-    client, complete = cluster
-    thread, ends = begin(cluster)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # there may be nothing that starts workers again
-        with suppress(TimeoutError):
-            client.restart(timeout=20, wait_for_workers=False)
-    complete()
-    history_of(thread, ends)
-
-
-@LOST
 @pytest.mark.parametrize("cluster", ["not started again"], indirect=True)
 def test_lost_parts_begin_at_the_last_checkpoint(cluster, tmp_path):
+    client, complete = cluster
+    complete()
     folder = tmp_path / "points"
-    thread, ends = begin(cluster, checkpoint=folder, checkpoint_every=1)
-    # no other pass is so much as begun while the first checkpoint is written
-    while not any(folder.glob("*")):
-        time.sleep(0.02)
-    clusters.kill(cluster[0])
-    history = history_of(thread, ends)
+
+    def kill(ended):
+        # no other pass is so much as begun while the first checkpoint is written
+        while not ended.is_set() and not any(folder.glob("*")):
+            time.sleep(0.02)
+        clusters.kill(client, 0)
+
+    options = {"checkpoint": folder, "checkpoint_every": 1}
+    fitted, _ = fit_and_kill(client, model(LONG), data(), kill, **options)
+    check_rows(fitted.estimator_, *DATA, tight(LONG))
+    history = fitted.history_
     lost = np.flatnonzero(history["n_lost"])
     assert len(lost)
     # with nothing saved the dual objective would begin below what three workers have after a pass
     assert history["dual"][lost[0]] > 0.5 * history["dual"][lost[0] - 1]
-
-
-@LOST
-def test_scattered_data_that_are_lost_are_named(cluster):
-    client, complete = cluster
-    complete()
-    columns = zip(*(clusters.load(k, 7) for k in range(7)), strict=True)
-    X, y = (client.scatter(list(column), hash=False) for column in columns)
-    thread, ends = begin(cluster, X, y, timeout=30.0)
-    clusters.kill(client)
-    thread.join(60)
-    assert isinstance(ends[0], ValueError)
-    assert re.match("part [0-6]: its data are gone", str(ends[0]))
 
 
 def test_there_is_an_end_to_waiting_for_workers():

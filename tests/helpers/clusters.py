@@ -33,12 +33,11 @@ def process_id(dask_worker):
     return os.getpid()
 
 
-def kill(client, which=0):
-    """Kill one worker; return its address."""
+def kill(client, *which):
+    """Kill workers, by their places in the order of their addresses."""
     found = sorted(client.run(process_id, on_error="ignore").items())
-    address, process = found[which % len(found)]
-    os.kill(process, signal.SIGKILL)
-    return address
+    for k in which:
+        os.kill(found[k % len(found)][1], signal.SIGKILL)
 
 
 def start_worker(address, folder):

@@ -1,6 +1,6 @@
 """SuperpixelGraphs against its definition, and as a transformer among scikit-learn's tools."""
 
-import os
+import operator
 import pickle
 
 import joblib
@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import estimator_checks, get_tags
 
-from sskit.inputs.masks import as_rgb
-from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs
+from sskit.preprocessing import SuperpixelGraph, SuperpixelGraphs, region_adjacency
 
 SIZES = [(24, 30), (20, 36), (30, 22), (25, 25)]
 SMALL = {"n_segments": 12, "n_color_words": 6, "n_texture_words": 5, "position_grid": 2}
@@ -58,10 +56,8 @@ def test_shapes_and_ranges(fitted, graphs):
     for graph, size in zip(graphs, SIZES, strict=True):
         assert isinstance(graph, SuperpixelGraph) and graph.shape == size
         assert 6 <= len(graph.features) <= 24
-        assert graph.features.shape[1] == 1 + 3 * (6 + 5 + 4)
-        assert graph.edge_features.shape == (len(graph.edges), 1 + 9 * 11)
         assert graph.features.dtype == graph.edge_features.dtype == np.float32
-        assert (graph.edges[:, 0] < graph.edges[:, 1]).all()
+        np.testing.assert_array_equal(graph.edges, region_adjacency(graph.segments))
         assert (graph.features[:, 0] == 1).all() and (graph.edge_features[:, 0] == 1).all()
         # what lets a Potts model with weights >= 0 be cut
         assert graph.edge_features.min() >= 0 and graph.edge_features.max() <= 1
@@ -69,9 +65,9 @@ def test_shapes_and_ranges(fitted, graphs):
         # roots of histograms: the squares of each of the nine sum to one
         np.testing.assert_allclose((graph.features[:, 1:] ** 2).sum(axis=1), 9, rtol=1e-5)
     assert fitted.color_words_.shape == (6, 3) and fitted.texture_words_.shape == (5, 128)
-    plain = make(power=1).fit_transform(IMAGES)
-    np.testing.assert_allclose(plain[0].features, graphs[0].features ** 2, atol=1e-6)
-    np.testing.assert_array_equal(plain[0].edge_features, graphs[0].edge_features)
+    (plain,) = make(power=1).fit(IMAGES).transform(IMAGES[:1])
+    np.testing.assert_allclose(plain.features, graphs[0].features ** 2, atol=1e-6)
+    np.testing.assert_array_equal(plain.edge_features, graphs[0].edge_features)
     # the defaults are those of the literature
     image = np.random.RandomState(0).uniform(size=(120, 120, 3))
     (graph,) = SuperpixelGraphs(random_state=0).fit_transform([image])
@@ -108,6 +104,7 @@ def test_histograms_are_those_of_pixels(fitted, graphs):
 
 def test_parts_can_be_left_out():
     for changes, n_features, n_edge_features in [
+        ({}, 1 + 3 * 15, 1 + 9 * 11),
         ({"n_color_words": 0}, 1 + 3 * 9, 1 + 6 * 11),
         ({"n_texture_words": 0}, 1 + 3 * 10, 1 + 6 * 11),
         ({"position_grid": 0}, 1 + 3 * 11, 1 + 6 * 11),
@@ -116,22 +113,20 @@ def test_parts_can_be_left_out():
         ({"n_color_words": 0, "n_texture_words": 0, "position_grid": 0}, 1, 1),
     ]:
         superpixels = make(**changes).fit(IMAGES[:2])
-        graph = superpixels.transform(IMAGES[:1])[0]
-        names = superpixels.get_feature_names_out()
-        edge_names = superpixels.get_edge_feature_names_out()
-        assert graph.features.shape[1] == len(names) == len(set(names)) == n_features
-        assert graph.edge_features.shape[1] == len(edge_names) == len(set(edge_names))
-        assert len(edge_names) == n_edge_features
+        (graph,) = superpixels.transform(IMAGES[2:3])
+        for found, names, n in (
+            (graph.features, superpixels.get_feature_names_out(), n_features),
+            (graph.edge_features, superpixels.get_edge_feature_names_out(), n_edge_features),
+        ):
+            assert found.shape[1] == len(names) == len(set(names)) == n
 
 
 def test_seed_decides(fitted, graphs):
     # and unseen images do not change the words
     assert_same_graphs(fitted.transform(IMAGES[2:]), graphs[2:])
-    assert fitted.transform([make_image(9, (40, 11))])[0].features.shape[1] == 46
     with joblib.parallel_config("threading"):
         # more workers than there are images and than joblib can count
-        for n_jobs in (2, 10**30):
-            assert_same_graphs(make(n_jobs=n_jobs).fit_transform(IMAGES), graphs)
+        assert_same_graphs(make(n_jobs=10**30).fit_transform(IMAGES), graphs)
     again = make(random_state=np.random.RandomState(0)).fit(IMAGES)
     np.testing.assert_array_equal(again.color_words_, fitted.color_words_)
     other = make(random_state=1).fit(IMAGES)
@@ -148,9 +143,8 @@ def test_seed_decides(fitted, graphs):
 def test_segmenter(tmp_path):
     log = tmp_path / "log"
     graph = make(segmenter=CountingGrid(10, log)).fit_transform(IMAGES[:1])[0]
-    assert graph.areas.tolist() == [100, 100, 100, 100, 100, 100, 40, 40, 40]
-    assert len(graph.edges) == 12
-    assert log.read_text() == "x"
+    assert graph.areas.tolist() == [100] * 6 + [40] * 3
+    assert len(graph.edges) == 12 and log.read_text() == "x"
     shape = r"must return integers of shape \(24, 30\) for X\[0\], got int64 of shape \(2, 2\)"
     for segmenter, error, message in [
         ("slic", TypeError, "'segmenter' .* must be a callable or None. Got 'slic'"),
@@ -162,17 +156,11 @@ def test_segmenter(tmp_path):
 
 
 def test_before_and_after_fits_that_fail(fitted):
-    rgb = as_rgb(np.array([[0, 255], [51, 102]], dtype=np.uint8))
-    assert rgb.dtype == np.float32
-    np.testing.assert_allclose(rgb[..., 2], [[0, 1], [0.2, 0.4]])
-    floats = np.full((2, 2, 3), 0.5, dtype=np.float32)
-    assert not np.shares_memory(as_rgb(floats), floats)
-    new = make()
+    new, words = make(), fitted.color_words_
     names = new.get_feature_names_out, new.get_edge_feature_names_out
     for call in (*names, lambda: new.transform(IMAGES)):
         with pytest.raises(NotFittedError):
             call()
-    words = fitted.color_words_
     for superpixels in (new, fitted):
         with pytest.raises(ValueError, match=r"X\[1\] must be an image"):
             superpixels.fit([GOOD, GOOD[:0]])
@@ -182,68 +170,33 @@ def test_before_and_after_fits_that_fail(fitted):
 GOOD = np.zeros((4, 4, 3))
 
 
-@pytest.mark.realdata
-@pytest.mark.skipif(not os.environ.get("SSKIT_DATA"), reason="SSKIT_DATA is not set")
-def test_horses_are_told_from_the_background():
-    from helpers.real_data import load_weizmann_horses
-
-    train, test = load_weizmann_horses("train"), load_weizmann_horses("test")
-    superpixels = SuperpixelGraphs(n_color_words=64, n_texture_words=64, random_state=0)
-    learnt, graphs = superpixels.fit_transform(train.data), superpixels.transform(test.data)
-    labels = [graph.node_labels(mask) for graph, mask in zip(learnt, train.target, strict=True)]
-    rows = np.vstack([graph.features for graph in learnt])
-    inner = LogisticRegression().fit(rows, np.concatenate(labels))
-    column = superpixels.get_edge_feature_names_out().tolist().index("color_near0_eta4")
-    possible, found, alike, equal = [], [], [], []
-    for graph, mask in zip(graphs, test.target, strict=True):
-        labels = graph.node_labels(mask)
-        possible.append((graph.pixel_mask(labels) == mask).ravel())
-        found.append((graph.pixel_mask(inner.predict(graph.features)) == mask).ravel())
-        alike.append(graph.edge_features[:, column])
-        equal.append(labels[graph.edges[:, 0]] == labels[graph.edges[:, 1]])
-    # superpixels of 150 pieces can do so much, and no more
-    assert np.concatenate(possible).mean() > 0.955
-    background = np.mean(np.concatenate([mask.ravel() == 0 for mask in test.target]))
-    assert background < 0.75 and np.concatenate(found).mean() > 0.9
-    # Neighbours that are alike in colour more often have the same label.
-    alike, equal = np.concatenate(alike), np.concatenate(equal)
-    assert alike[equal].mean() > alike[~equal].mean() + 0.05
-
-
 def test_forms_of_images():
     """Bytes, words, floats, grey ones, arrays of images: the same picture, the same graph."""
-    image, kept = IMAGES[0], [image.copy() for image in IMAGES]
+    image = IMAGES[0]
+    floats, objects = image / 255, np.empty(1, dtype=object)
+    objects[0], before = image, (image.copy(), floats.copy())
     expected = make().fit_transform([image])
     for same in (
-        [image / 255],
+        [floats],
         [(image / np.float32(255)).astype(np.float32)],
         [image.astype(np.uint16) * 257],
         image[None],
         (image,),
+        objects,
         [image[:, ::-1][:, ::-1]],
     ):
         found = make().fit_transform(same)
         np.testing.assert_array_equal(found[0].segments, expected[0].segments)
         np.testing.assert_allclose(found[0].features, expected[0].features, atol=0.02)
-    objects = np.empty(1, dtype=object)
-    objects[0] = image
-    assert_same_graphs(make().fit_transform(objects), expected)
-    grey = [image[..., 0] for image in IMAGES[:2]]
-    found = make().fit_transform(grey)
-    assert_same_graphs(found, make().fit_transform([np.dstack([g, g, g]) for g in grey]))
-    assert make().fit_transform(np.stack([g[:20, :20] for g in grey])).shape == (2,)
-    floats = image / 255
-    before = floats.copy()
-    make().fit_transform([floats, *IMAGES[1:2]])
-    assert all(map(np.array_equal, [floats, *IMAGES], [before, *kept]))
+    grey = image[None, ..., 0]
+    assert_same_graphs(make().fit_transform(grey), make().fit_transform([np.dstack([*grey] * 3)]))
+    assert all(map(np.array_equal, (image, floats), before))
 
 
 def test_small_and_flat_images():
     for size in [(1, 1), (1, 7), (5, 2)]:
         graph = make().fit_transform([make_image(0, size)])[0]
-        assert graph.areas.sum() == size[0] * size[1]
-        assert np.isfinite(graph.features).all()
-        assert len(graph.edges) == len(graph.edge_features)
+        assert graph.areas.sum() == size[0] * size[1] and np.isfinite(graph.features).all()
     superpixels = make().fit([np.zeros((20, 20), np.uint8), np.ones((20, 20))])
     assert superpixels.color_words_.shape == (2, 3)
     assert superpixels.texture_words_.shape == (1, 128)
@@ -261,53 +214,32 @@ def make_graph(**changes):
     return SuperpixelGraph(**parts | {"segments": SEGMENTS} | changes)
 
 
-def test_holds_what_it_was_given():
-    features = np.zeros((3, 2), dtype=np.float32)
-    edge_features = np.zeros((3, 4))
+def test_is_a_triple_and_one_object_and_holds_what_it_was_given(tmp_path):
+    np.save(tmp_path / "features.npy", np.ones((3, 2), dtype=np.float32))
+    features = np.load(tmp_path / "features.npy", mmap_mode="r")  # stays on disk
+    assert np.shares_memory(make_graph(features=features).features, features)
+    features, edge_features = np.zeros((3, 2), dtype=np.float32), np.zeros((3, 4))
     graph = make_graph(features=features, edge_features=edge_features)
-    assert graph.features is features and graph.edge_features is edge_features
+    assert all(map(operator.is_, graph, (features, graph.edges, edge_features)))
     assert graph.edges.dtype == graph.segments.dtype == np.int32
     assert graph.areas.tolist() == [3, 2, 1] and graph.areas.dtype == np.int64
-    assert graph.shape == (2, 3)
     assert "3 nodes, 3 edges, image of 2 x 3 pixels" in repr(graph)
     assert make_graph(features=[[1], [2], [3]]).features.dtype == np.float64
-
-
-def test_is_a_triple_and_one_object(tmp_path):
-    path = tmp_path / "features.npy"
-    np.save(path, np.ones((3, 2), dtype=np.float32))
-    features = np.load(path, mmap_mode="r")  # stays on disk
-    assert np.shares_memory(make_graph(features=features).features, features)
-    graph = make_graph()
-    features, edges, edge_features = graph
-    assert features is graph.features and edges is graph.edges
-    assert edge_features is graph.edge_features
     assert np.array([graph, graph], dtype=object).shape == (2,)
-    again = pickle.loads(pickle.dumps(graph))
-    for a, b in zip(again, graph, strict=True):
-        np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(again.segments, SEGMENTS)
+    assert_same_graphs([pickle.loads(pickle.dumps(graph))], [graph])
     lone = SuperpixelGraph([[1.0]], np.empty((0, 2), int), np.empty((0, 3)), [[0, 0]])
     assert lone.edges.shape == (0, 2) and lone.pixel_mask(["a"]).tolist() == [["a", "a"]]
 
 
-def test_majority():
-    for mask, ignore_label, expected in [
-        ([[5, 5, 7], [7, 7, 7]], None, [5, 7, 7]),
-        ([[5, 5, 7], [7, 7, 5]], None, [5, 5, 7]),  # a tie goes to the smaller
-        ([[5, 0, 7], [0, 0, 0]], 0, [5, 7, 0]),  # the ignored have no vote
-        ([[5, 0, 0], [0, 0, 0]], 0, [5, 0, 0]),
-        ([[5, 5, 7], [7, 7, 7]], 99, [5, 7, 7]),
-        ([[True, True, False], [False, True, False]], None, [True, False, True]),
-        ([["b", "b", "a"], ["c", "c", "a"]], "void", ["b", "a", "c"]),
+def test_labels_of_any_kind():
+    for mask, expected in [
+        ([[True, True, False], [False, True, False]], [True, False, True]),
+        ([["b", "b", "a"], ["c", "c", "a"]], ["b", "a", "c"]),
     ]:
-        labels = make_graph().node_labels(np.array(mask), ignore_label)
+        labels = make_graph().node_labels(np.array(mask), "void")
         assert labels.tolist() == expected and labels.dtype == np.array(mask).dtype
-    labels = np.array(["sea", "sky", "sand"])
-    graph = make_graph()
-    assert graph.node_labels(graph.pixel_mask(labels)).tolist() == labels.tolist()
     scores = np.arange(6.0).reshape(3, 2)
-    np.testing.assert_array_equal(graph.pixel_mask(scores)[1, 1], [4, 5])
+    np.testing.assert_array_equal(make_graph().pixel_mask(scores)[1, 1], [4, 5])
 
 
 @st.composite
@@ -324,7 +256,7 @@ def test_majority_is_that_of_a_loop(data):
     segments, mask = data
     n_nodes, none = segments.max() + 1, (np.empty((0, 2), int), np.empty((0, 1)))
     graph = SuperpixelGraph(np.ones((n_nodes, 1)), *none, segments)
-    for ignore_label in (None, 0):
+    for ignore_label in (None, 0, 9):
         expected = []
         for node in range(n_nodes):
             votes = [v for v in mask[segments == node].tolist() if v != ignore_label]
@@ -337,23 +269,23 @@ def test_majority_is_that_of_a_loop(data):
 
 
 def test_bad_parts():
-    for changes, message in [
-        ({"features": np.ones(3)}, "features must be a matrix"),
-        ({"features": [["a"]] * 3}, "features must hold numbers"),
-        ({"features": np.ones((2, 2))}, r"segments\[1, 1\] is 2"),
-        ({"features": np.ones((4, 2))}, "segments leave node 3 without a pixel"),
-        ({"edges": EDGES[:, :1]}, r"edges must be integers .*, got shape \(3, 1\)"),
-        ({"edges": EDGES[:2]}, "there are 2 edges but 3 rows of edge_features"),
-        ({"edges": EDGES.astype(float)}, "edges must be integers .* and dtype float64"),
-        ({"edges": EDGES + 1}, r"edges\[1, 1\] is 3"),
-        ({"edges": EDGES - 1}, r"edges\[0, 0\] is -1"),
-        ({"edges": [[0, 1], [2, 2], [0, 2]]}, r"edges\[1\] joins node 2 to itself"),
-        ({"edge_features": np.ones(3)}, "edge_features must be a matrix"),
-        ({"segments": SEGMENTS.ravel()}, "segments must be integers of shape"),
-        ({"segments": SEGMENTS - 1}, r"segments\[0, 0\] is -1"),
+    for message, name, *wrong in [
+        ("features must be a matrix", "features", np.ones(3)),
+        ("features must hold numbers", "features", [["a"]] * 3),
+        (r"segments\[1, 1\] is 2", "features", np.ones((2, 2))),
+        ("segments leave node 3 without a pixel", "features", np.ones((4, 2))),
+        (r"edges must be integers .*, got shape \(3, 1\)", "edges", EDGES[:, :1]),
+        ("there are 2 edges but 3 rows of edge_features", "edges", EDGES[:2]),
+        ("edges must be integers .* and dtype float64", "edges", EDGES.astype(float)),
+        (r"edges\[[01], [01]\] is (3|-1)", "edges", EDGES + 1, EDGES - 1),
+        (r"edges\[1\] joins node 2 to itself", "edges", [[0, 1], [2, 2], [0, 2]]),
+        ("edge_features must be a matrix", "edge_features", np.ones(3)),
+        ("segments must be integers of shape", "segments", SEGMENTS.ravel()),
+        (r"segments\[0, 0\] is -1", "segments", SEGMENTS - 1),
     ]:
-        with pytest.raises(ValueError, match=message):
-            make_graph(**changes)
+        for value in wrong:
+            with pytest.raises(ValueError, match=message):
+                make_graph(**{name: value})
     with pytest.raises(ValueError, match=r"mask has shape \(3, 2\) but the image has \(2, 3\)"):
         make_graph().node_labels(SEGMENTS.T)
     for labels in (0, [0, 1], np.zeros((2, 3))):
@@ -361,13 +293,14 @@ def test_bad_parts():
             make_graph().pixel_mask(labels)
 
 
+CHECKS = (
+    "estimator_cloneable estimator_repr estimator_tags_renamed get_params_invariance mixin_order "
+    "no_attributes_set_in_init parameters_default_constructible set_params valid_tag_types"
+)  # those with data give matrices, not images
+
+
 def test_what_is_wrong_is_named(fitted):
-    for name in (
-        "estimator_cloneable", "estimator_repr", "estimator_tags_renamed", "get_params_invariance",
-        "mixin_order", "no_attributes_set_in_init", "parameters_default_constructible",
-        "set_params", "valid_tag_types",
-    ):  # fmt: skip
-        # those with data give matrices, not images
+    for name in CHECKS.split():
         getattr(estimator_checks, f"check_{name}")("SuperpixelGraphs", SuperpixelGraphs())
     of_shape = r"X\[1\] must be an image of shape \(H, W\)"
     for error, message, *wrong in (
@@ -376,18 +309,13 @@ def test_what_is_wrong_is_named(fitted):
          "horse.png", (image for image in IMAGES)),
         (ValueError, r"one image .* got ndarray of shape \(4, 4\)", np.zeros((4, 4))),
         (ValueError, r"X has shape \(4, 4, 3\), that of one image: put it into a list", GOOD),
-        (ValueError, r"X\[3\] must be an image .* \(4, 4, 2\)", [*[GOOD] * 3, GOOD[..., :2]]),
-        (ValueError, r"X\[0\] must be .* got shape \(4, 4, 1\)", np.zeros((2, 4, 4, 1))),
-        (ValueError, of_shape, [GOOD, np.zeros((4, 4, 4))]),
-        (ValueError, of_shape + r".* got shape \(3,\)", [GOOD, GOOD[0, 0]]),
-        (ValueError, of_shape + r".* got shape \(0, 4\)", [GOOD, np.zeros((0, 4))]),
         (ValueError, r"X\[1\] is no array", [GOOD, [[0.1, 0.2], [0.3]]]),
+        (ValueError, of_shape + r".* got shape \((3,|0, 4|4, 4, 2|4, 4, 4)\)", [GOOD, GOOD[0, 0]],
+         [GOOD, np.zeros((0, 4))], [GOOD, GOOD[..., :2]], [GOOD, np.zeros((4, 4, 4))]),
         (ValueError, of_shape + ".* dtype (int64|bool|<U5|object)", [GOOD, GOOD.astype(int)],
          [GOOD, GOOD > 0], [GOOD, "a.png"], [GOOD, None]),
-        (ValueError, of_shape + ".* with values from nan", [GOOD, GOOD + np.nan]),
-        (ValueError, of_shape + ".* with values from inf", [GOOD, GOOD + np.inf]),
-        (ValueError, of_shape + ".* with values from 255 to 255$", [GOOD, GOOD + 255.0]),
-        (ValueError, of_shape + ".* with values from -0.5 to -0.5", [GOOD, GOOD - 0.5]),
+        (ValueError, of_shape + ".* with values from (nan|inf|255|-0.5) to", [GOOD, GOOD + np.nan],
+         [GOOD, GOOD + np.inf], [GOOD, GOOD + 255.0], [GOOD, GOOD - 0.5]),
     ):  # fmt: skip
         for X in wrong:
             for call in (make().fit, fitted.transform):

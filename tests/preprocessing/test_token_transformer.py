@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from helpers.ragged_checks import forms_of
+from helpers.refusals import refused
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -36,6 +37,8 @@ WORDS = [["the", "dog", "barks"], ["stop"], ["a", "dog", "is", "it"], ["the", "e
 DICTS = [[{"w": word, "n": len(word)} for word in sentence] for sentence in WORDS]
 PAIRS = [[["w=" + word, "c=" + word[0]] for word in sentence] for sentence in WORDS]
 
+SCALER = StandardScaler(with_mean=False)
+
 
 def flatten(sequences):
     return [token for sequence in sequences for token in sequence]
@@ -48,28 +51,27 @@ def array(values):
 def test_rows_are_those_of_the_inner_transformer():
     forms = forms_of(MATRICES, sparse=False)
     del forms["float32"]  # as exact as that
+    words, pairs = flatten(WORDS), flatten(PAIRS)
+    strings, chars = FeatureHasher(16, input_type="string"), CountVectorizer(analyzer="char")
     for inner, X, flat in [
         *((StandardScaler(), X, FLAT) for X in forms.values()),
         (StandardScaler(), FLAT[:8].reshape(4, 2, 3), FLAT[:8]),
         (StandardScaler(), FLAT[:8].reshape(4, 2, 3).astype(object), FLAT[:8]),
-        (StandardScaler(with_mean=False), [sp.csr_array(m) for m in MATRICES], sp.csr_array(FLAT)),
-        (make_pipeline(StandardScaler(), PCA(2)), MATRICES, FLAT),
+        (SCALER, [sp.csr_array(m) for m in MATRICES], sp.csr_array(FLAT)),
         (DictVectorizer(), DICTS, flatten(DICTS)),
         (DictVectorizer(sparse=False), DICTS, flatten(DICTS)),
         (DictVectorizer(), np.array([d[:1] for d in DICTS], dtype=object), [d[0] for d in DICTS]),
-        (make_pipeline(DictVectorizer(), StandardScaler(with_mean=False)), DICTS, flatten(DICTS)),
+        (make_pipeline(DictVectorizer(), SCALER), DICTS, flatten(DICTS)),
         (FeatureHasher(16, input_type="dict"), DICTS, flatten(DICTS)),
-        (FeatureHasher(16, input_type="string"), PAIRS, flatten(PAIRS)),
+        (strings, PAIRS, pairs),
+        (strings, [[[], ["a"]]], [[], ["a"]]),
         (FeatureHasher(16, input_type="pair"), [[[("w", 1), (w, 2)] for w in s] for s in WORDS],
-         [[("w", 1), (w, 2)] for w in flatten(WORDS)]),
-        (FeatureHasher(16, input_type="string"), [[[], ["a"]]], [[], ["a"]]),
-        (CountVectorizer(analyzer="char"), WORDS, flatten(WORDS)),
-        (CountVectorizer(analyzer="char"), [np.array(s) for s in WORDS], flatten(WORDS)),
-        (CountVectorizer(analyzer="char"), RaggedArray(np.array(flatten(WORDS)), OFFSETS),
-         flatten(WORDS)),
-        (OneHotEncoder(), PAIRS, flatten(PAIRS)),
-        (OneHotEncoder(), [np.array(pair) for pair in PAIRS], flatten(PAIRS)),
-        (OneHotEncoder(), RaggedArray(np.array(flatten(PAIRS)), OFFSETS), flatten(PAIRS)),
+         [[("w", 1), (w, 2)] for w in words]),
+        (chars, WORDS, words),
+        (chars, [np.array(s) for s in WORDS], words),
+        (chars, RaggedArray(np.array(words), OFFSETS), words),
+        (OneHotEncoder(), PAIRS, pairs),
+        (OneHotEncoder(), RaggedArray(np.array(pairs), OFFSETS), pairs),
         (OneHotEncoder(), [[[1, "a"], [2, "b"]], [[1, "b"]]], [[1, "a"], [2, "b"], [1, "b"]]),
     ]:  # fmt: skip
         expected = clone(inner).fit_transform(flat)
@@ -85,14 +87,12 @@ def test_rows_are_those_of_the_inner_transformer():
         if sp.issparse(found.values):
             assert found.values.indices.dtype == found.values.indptr.dtype == np.int32
             assert stack_sequences(found) is found
-        assert not hasattr(inner, "vocabulary_")
-        assert not hasattr(inner, "n_features_in_")
+        assert not {"vocabulary_", "n_features_in_"} & {*vars(inner)}
 
 
 def test_data_frames_keep_names_and_types():
     frames = [pd.DataFrame({"word": words, "length": list(map(len, words))}) for words in WORDS]
     inner = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["length"]))
-    assert TokenTransformer(DictVectorizer()).fit(DICTS).transform([[{"w": "?"}]]).values.nnz == 0
     transformer = TokenTransformer(inner).fit(frames)
     names = transformer.get_feature_names_out()
     assert names[0] == "onehotencoder__word_a"
@@ -109,33 +109,27 @@ def test_nan_passes_only_to_those_who_allow_it():
 
 
 def test_pandas_output_of_the_inner_transformer():
-    X = [matrix.copy() for matrix in MATRICES]
     of_pandas = StandardScaler().set_output(transform="pandas")
     for inner, output in ((of_pandas, "default"), (StandardScaler(), "pandas")):
         with sklearn.config_context(transform_output=output):
-            found = TokenTransformer(inner).fit_transform(X)
+            found = TokenTransformer(inner).fit_transform(MATRICES)
             assert isinstance(found, RaggedArray) and isinstance(found.values, np.ndarray)
             sparse = TokenTransformer(DictVectorizer()).fit(DICTS).transform(DICTS)
             assert sp.issparse(sparse.values)
-    for x, matrix in zip(X, MATRICES, strict=True):
-        np.testing.assert_array_equal(x, matrix)
 
 
-def test_a_fit_forgets_the_last_and_leaves_nothing_if_it_fails():
+def test_a_fit_forgets_the_last():
     transformer = TokenTransformer(StandardScaler()).fit(MATRICES)
     assert transformer.n_features_in_ == 3
     transformer.set_params(transformer=DictVectorizer()).fit(DICTS)
     assert not hasattr(transformer, "n_features_in_")
-    for call in (lambda new: new.transform(MATRICES), lambda new: new.get_feature_names_out()):
+    new = TokenTransformer(DictVectorizer(), edges="w[0]")
+    names = new.get_feature_names_out, new.get_edge_feature_names_out
+    for call in (lambda: new.transform(DICTS), *names):
         with pytest.raises(NotFittedError):
-            call(TokenTransformer(StandardScaler()))
-    transformer = TokenTransformer(StandardScaler())
-    with pytest.raises(ValueError, match="empty"):
-        transformer.fit([FLAT[:0], FLAT[:0]])
-    assert not hasattr(transformer, "transformer_")
+            call()
 
 
-SCALER = StandardScaler(with_mean=False)
 FRAME, WIDE = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame(np.ones((2, 40))).add_prefix("a")
 
 
@@ -146,29 +140,25 @@ def test_bad_sequences():
         (DictVectorizer(), [[{"a": 1}], {"a": 1}], TypeError, r"X\[1\] must be a sequence of tok"),
         (DictVectorizer(), [{"a": 1}], TypeError, r"X\[0\] must be a matrix .* got dict"),
         (DictVectorizer(), [[{"a": 1}], "a"], TypeError, r"X\[1\] must be a seq.* got str"),
-        (DictVectorizer(), [[{"a": 1}], 3], TypeError, r"X\[1\] must be a sequence of tokens"),
         (DictVectorizer(), [[{"a": 1}], ["b"]], TypeError, r"X\[1\]\[0\] is a str but .* a dict"),
         (CountVectorizer(), [["a"], ["b", None]], TypeError, r"X\[1\]\[1\] is a NoneType"),
         (StandardScaler(), [FRAME, FLAT], ValueError, r"X\[1\] is not a data frame"),
         (StandardScaler(), [FRAME, FRAME[["a"]]], ValueError, r"X\[1\] .* 'a', 'b', unlike X\[0"),
-        (StandardScaler(), [FRAME, FRAME[["b", "a"]]], ValueError, r"X\[1\] .* unlike X\[0\]"),
         (StandardScaler(), [WIDE, WIDE.add_prefix("b")], ValueError, "'a4' and 35 more, unlike"),
         (CountVectorizer(), [["the", "dog"], "dogs bark"], TypeError, "got str; raw text has to"),
         (StandardScaler(), [FRAME[:0], FRAME[:0]], ValueError, r"X\[0\] is empty"),
+        (StandardScaler(), [FLAT[:0], FLAT[:0]], ValueError, "empty"),
     ]:  # fmt: skip
         for method in ("fit", "fit_transform"):
-            with pytest.raises(error, match=message):
-                getattr(TokenTransformer(inner), method)(X)
+            transformer = TokenTransformer(inner)
+            with refused(transformer, error, message):
+                getattr(transformer, method)(X)
 
 
 @pytest.mark.realdata
 def test_conll_attributes_have_the_published_size():
-    import os
-
     from helpers.real_data import load_conll2000
 
-    if not os.environ.get("SSKIT_DATA"):
-        pytest.skip("SSKIT_DATA is not set")
     sentences = load_conll2000("train", attributes=True)
     found = TokenTransformer(DictVectorizer()).fit_transform(sentences.data)
     assert found.values.shape == (211_727, 335_674)
@@ -186,9 +176,8 @@ def test_labels_reach_the_inner_transformer():
     grid = {"tokentransformer__transformer__with_mean": [True, False]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(stack_sequences(X), y)
     assert search.best_score_ > 0.7
-    for y in ([[0] * 3, [1], [0] * 4, [1]], [[0]]):
-        with pytest.raises(ValueError, match="y"):
-            TokenTransformer(SelectKBest(k=1)).fit(MATRICES, y)
+    with pytest.raises(ValueError, match="y"):
+        TokenTransformer(SelectKBest(k=1)).fit(MATRICES, [[0]])
     with pytest.raises(ValueError, match=r"X\[3\] has 2 rows but y\[3\] has 1 labels"):
         TokenTransformer(TargetEncoder()).fit(MATRICES, [[0] * 3, [1], [0] * 4, [1]])
 
@@ -196,35 +185,34 @@ def test_labels_reach_the_inner_transformer():
 def test_transformers_of_ones_own():
     class Plain(BaseEstimator):
         def fit(self, X, y=None):
-            self.width_ = X.shape[1]
             return self
 
         def transform(self, X):
-            return X + self.width_
+            return X + X.shape[1]
 
     found = TokenTransformer(Plain()).fit_transform(MATRICES)
     np.testing.assert_array_equal(found.values, FLAT + 3)
     assert not hasattr(TokenTransformer(Plain()), "get_feature_names_out")
-    for inner in (None, "passthrough", 5, LogisticRegression(), StandardScaler):
-        with pytest.raises(TypeError, match="transformer must be an object with fit and transform"):
-            TokenTransformer(inner).fit(MATRICES)
-    for inner, message in (
-        (FunctionTransformer(lambda X: X[1:]), r"returned shape \(9, 3\) for 10 tokens"),
-        (FunctionTransformer(np.ravel), r"FunctionTransformer returned shape \(30,\)"),
+    needed = "transformer must be an object with fit and transform"
+    for error, message, *wrong in (
+        (TypeError, needed, None, "passthrough", 5, LogisticRegression(), StandardScaler),
+        (
+            ValueError,
+            r"returned shape \(9, 3\) for 10 tokens",
+            FunctionTransformer(lambda X: X[1:]),
+        ),
+        (ValueError, r"returned shape \(30,\)", FunctionTransformer(np.ravel)),
     ):
-        with pytest.raises(ValueError, match=message):
-            TokenTransformer(inner).fit_transform(MATRICES)
+        for inner in wrong:
+            with pytest.raises(error, match=message):
+                TokenTransformer(inner).fit_transform(MATRICES)
     tags, of_dicts = (get_tags(TokenTransformer(t)) for t in (SCALER, DictVectorizer()))
     assert not tags.input_tags.two_d_array and tags.input_tags.three_d_array
     assert tags.input_tags.sparse and of_dicts.input_tags.dict
     assert not hasattr(TokenTransformer(StandardScaler()), "set_output")
 
 
-SENTENCES = [["the", "dog", "barks"], ["stop"], ["a", "dog", "barks"]]
-DICTED = [[{"w": word, "n": len(word)} for word in sentence] for sentence in SENTENCES]
-
-
-def rows(edges, X=DICTED, inner=None):
+def rows(edges, X=DICTS, inner=None):
     """Features of edges by name, of each sequence."""
     transformer = TokenTransformer(inner or DictVectorizer(), edges=edges).fit(X)
     names = transformer.get_edge_feature_names_out()
@@ -239,12 +227,9 @@ def rows(edges, X=DICTED, inner=None):
 
 
 def test_strings_are_joined():
-    assert rows("w[-1]|w[0]") == [
-        [{"+w[-1]|w[0]=the|dog": 1.0}, {"+w[-1]|w[0]=dog|barks": 1.0}],
-        [],
-        [{"+w[-1]|w[0]=a|dog": 1.0}, {"+w[-1]|w[0]=dog|barks": 1.0}],
-    ]
-    assert rows("+w[-1]|w[0]") == rows(["w[-1]|w[0]"])
+    pairs = [["the|dog", "dog|barks"], [], ["a|dog", "dog|is", "is|it"], ["the|end"]]
+    for edges in ("w[-1]|w[0]", "+w[-1]|w[0]", ["w[-1]|w[0]"]):
+        assert rows(edges) == [[{f"+w[-1]|w[0]={w}": 1.0} for w in sentence] for sentence in pairs]
     # brackets belong to the attribute but the last
     X = [[{"w[0]": "a"}, {"w[0]": "b"}]]
     assert rows("w[0][-1]|w[0][0]", X)[0] == [{"+w[0][-1]|w[0][0]=a|b": 1.0}]
@@ -256,25 +241,19 @@ def test_numbers_are_multiplied_and_missing_terms_leave_out():
         {"+w[0]|n[-1]=dog": 3.0, "+n[-1]|n[0]": 9.0, "+w[+1]=barks": 1.0},
         {"+w[0]|n[-1]=barks": 3.0, "+n[-1]|n[0]": 15.0, "+w[-2]=the": 1.0},
     ]
-
-
-def test_tokens_of_other_kinds():
-    lists = [[["w=" + word, "x"] for word in sentence] for sentence in SENTENCES]
+    # tokens of other kinds
+    lists = [[["w=" + word, "x"] for word in sentence] for sentence in WORDS]
     found = rows(["w[0]", "x[0]"], lists, FeatureHasher(8, input_type="string"))
     assert found[0][0] == {"+w[0]=dog": 1.0, "+x[0]": 1.0}
-    assert rows("[-1]", SENTENCES, CountVectorizer())[2][0] == {"+[-1]=a": 1.0}
+    assert rows("[-1]", WORDS, CountVectorizer())[2][0] == {"+[-1]=a": 1.0}
 
 
 def test_unseen_combinations_are_left_out():
-    transformer = TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]").fit(DICTED)
-    features, edges = transformer.transform([[{"w": "dog"}, {"w": "the"}], []])[0]
-    assert edges.shape == (1, 3)
-    assert edges.nnz == 0
-    assert len(transformer.transform([[], []])) == 2
-    assert transformer.transform([DICTED[1]])[0][1].shape == (0, 3)
-    again = pickle.loads(pickle.dumps(transformer))
-    found, expected = (one.transform(DICTED)[0][1].toarray() for one in (again, transformer))
-    np.testing.assert_array_equal(found, expected)
+    transformer = TokenTransformer(DictVectorizer(), edges="w[-1]|w[0]").fit(DICTS)
+    for same in (transformer, pickle.loads(pickle.dumps(transformer))):
+        (_, edges), (_, none), _ = same.transform([[{"w": "dog"}, {"w": "the"}], DICTS[1], []])
+        assert edges.shape == (1, 6) and edges.nnz == 0 and none.shape == (0, 6)
+        assert len(same.transform([[], []])) == 2
 
 
 def test_bad_edge_templates():
@@ -289,11 +268,8 @@ def test_bad_edge_templates():
         ("z[0]", r"edges='z\[0\]' make no features"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
-            TokenTransformer(DictVectorizer(), edges=edges).fit(DICTED)
+            TokenTransformer(DictVectorizer(), edges=edges).fit(DICTS)
     with pytest.raises(TypeError, match=r"X\[0\]\[0\] is a ndarray: edges are made of tokens"):
         TokenTransformer(StandardScaler(), edges="w[0]").fit([np.ones((3, 2))])
-    hasher = TokenTransformer(FeatureHasher(8, input_type="string"), edges="w[0]")
-    with pytest.raises(NotFittedError):
-        hasher.transform([[["w=a"], ["w=b"]]])
     with pytest.raises(ValueError, match="edges is None"):
-        TokenTransformer(DictVectorizer()).fit(DICTED).get_edge_feature_names_out()
+        TokenTransformer(DictVectorizer()).fit(DICTS).get_edge_feature_names_out()

@@ -1,7 +1,7 @@
 """Rows of dicts of attributes and of lists of strings: those of a DictVectorizer, where it can."""
 
 import pickle
-from collections import Counter, OrderedDict, UserDict
+from collections import Counter, UserDict
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.refusals import refused
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils import get_tags
 
-from sskit.inputs.ragged_array import SoundArray, make_csr
 from sskit.inputs.stacking import is_ready
 from sskit.inputs.token_rows import TokenColumns, read_rows
 from sskit.preprocessing import TokenTransformer, TokenVectorizer
@@ -27,12 +27,31 @@ STRINGS = st.sampled_from(["x", "y", "", "a=b", "b=", *WIDTHS])
 NUMBERS = st.one_of(st.booleans(), st.integers(-9, 9), st.floats(-9, 9))
 VALUES = st.one_of(STRINGS, NUMBERS, st.lists(STRINGS, max_size=3))
 KEYS = st.sampled_from(["a", "b", "c", "a=b", "", "\U0001f600"])
-TOKENS = st.lists(st.dictionaries(KEYS, VALUES, max_size=5), min_size=1, max_size=6)
+DICTS = st.dictionaries(KEYS, VALUES, max_size=5)
+TOKENS = st.lists(DICTS, min_size=1, max_size=6)
+NESTED = st.dictionaries(KEYS, st.one_of(VALUES, DICTS, st.dictionaries(KEYS, DICTS, max_size=2)))
 X = [
     [{"word": "the", "size": 3, "first": True}, {"word": "dog", "size": 2.5, "first": False}],
     [{"word": "dog", "suffix": ["og", "g"], "next": {"word": "barks", "size": 5}}],
 ]
 FLAT = [token for sentence in X for token in sentence]
+
+
+def check_same(rows, expected):
+    """Check that rows are sound and equal to those of a DictVectorizer."""
+    assert is_ready(rows, None) or not rows.shape[1] or not rows.shape[0]
+    assert rows.shape == expected.shape
+    # made without a look, and yet as SciPy makes them
+    arrays = rows.data, rows.indices, rows.indptr
+    assert vars(rows).keys() == vars(sp.csr_array(arrays, shape=rows.shape)).keys()
+    assert rows.has_canonical_format
+    assert (rows.data != 0).all() or expected.nnz
+    np.testing.assert_array_equal(rows.toarray(), expected.toarray())
+
+
+RNG = np.random.default_rng(0)
+WORDS = ["".join(RNG.choice(list("abc\u00e9\u03b1"), 9)) for _ in range(400)]
+MANY = [{"w": word, "v": word[:8]} for word in WORDS]  # strings of one attribute
 
 
 def flatten(token, before=""):
@@ -46,46 +65,28 @@ def flatten(token, before=""):
     return flat
 
 
-def check_same(rows, expected):
-    """Check that rows are sound and equal to those of a DictVectorizer."""
-    assert is_ready(rows, None) or not rows.shape[1] or not rows.shape[0]
-    assert rows.shape == expected.shape
-    assert rows.has_canonical_format
-    assert (rows.data != 0).all() or expected.nnz
-    np.testing.assert_array_equal(rows.toarray(), expected.toarray())
-
-
-RNG = np.random.default_rng(0)
-WORDS = ["".join(RNG.choice(list("abc\u00e9\u03b1"), 9)) for _ in range(400)]
-MANY = [{"w": word, "v": word[:8]} for word in WORDS]  # strings of one attribute
-
-
-@given(tokens=TOKENS, others=TOKENS)
-@example(tokens=MANY, others=MANY[::2])
+@given(*[st.lists(NESTED, min_size=1, max_size=6)] * 2)
+@example(MANY, MANY[::2])
 def test_rows_are_those_of_a_dict_vectorizer(tokens, others):
-    peer = DictVectorizer().fit(tokens)
+    flat, other = (list(map(flatten, some)) for some in (tokens, others))
+    peer = DictVectorizer().fit(flat)
     if not peer.vocabulary_:
         with pytest.raises(ValueError, match="have no features"):
             TokenVectorizer().fit([tokens])
         return
     vectorizer = TokenVectorizer()
-    check_same(vectorizer.fit_transform([tokens]).values, peer.transform(tokens))
+    check_same(vectorizer.fit_transform([tokens]).values, peer.transform(flat))
     assert vectorizer.feature_names_ == peer.feature_names_
     assert vectorizer.vocabulary_ == peer.vocabulary_
     for fitted in (vectorizer, TokenVectorizer().fit([tokens])):
         for _ in range(2):  # what was looked up once is found in another way
-            check_same(fitted.transform([others]).values, peer.transform(others))
-            check_same(fitted.transform([tokens]).values, peer.transform(tokens))
+            check_same(fitted.transform([others]).values, peer.transform(other))
+            check_same(fitted.transform([tokens]).values, peer.transform(flat))
 
 
 def test_nested_dicts_are_named_as_crfsuite_names_them():
-    vectorizer = TokenVectorizer().fit(X)
     names = "first next:size next:word=barks size suffix=g suffix=og word=dog word=the"
-    assert " ".join(vectorizer.get_feature_names_out()) == names
-    deep = [[{"a": {"b": {"c": {"d": "x"}}}}]]
-    assert TokenVectorizer().fit(deep).feature_names_ == ["a:b:c:d=x"]
-    flat = [flatten(token) for token in FLAT]
-    check_same(vectorizer.transform(X).values, DictVectorizer().fit_transform(flat))
+    assert " ".join(TokenVectorizer().fit(X).get_feature_names_out()) == names
     # at the same place in another dict the same attribute is another feature
     near = [[{"w": "a", "next": {"w": "b"}, "previous": {"w": "b", "next": {"w": "a"}}}]]
     names = ["next:w=b", "previous:next:w=a", "previous:w=b", "w=a"]
@@ -116,21 +117,17 @@ class Name(str):
 
 def test_kinds_of_values():
     for token, expected in [
-        ({"a": np.float32(0.5)}, {"a": 0.5}),
-        ({"a": np.int64(3), "b": np.bool_(True)}, {"a": 3.0, "b": 1.0}),
+        ({"a": np.float32(0.5), "b": np.bool_(True)}, {"a": 0.5, "b": 1.0}),
         ({"a": Fraction(1, 2)}, {"a": 0.5}),
         ({"a": np.array(2.5), "b": np.array("x")}, {"a": 2.5, "b=x": 1.0}),
         ({"a": Name("x"), Name("b"): np.str_("y")}, {"a=x": 1.0, "b=y": 1.0}),
         ({"a": Tag.NOUN}, {"a=Tag.NOUN": 1.0}),
         ({"a": ("x", "y"), "b": {"z"}, "c": np.array(["u", "v"])},
          {"a=x": 1.0, "a=y": 1.0, "b=z": 1.0, "c=u": 1.0, "c=v": 1.0}),
-        ({"a": dict.fromkeys(["x"], 1).keys(), "b": []}, {"a=x": 1.0}),
         ({"a": ["x", "x"], "a=x": 0.5}, {"a=x": 2.5}),
-        (OrderedDict(a="x"), {"a=x": 1.0}),
         (Counter(a=2), {"a": 2.0}),
         (UserDict(a="x", b=UserDict(c=1)), {"a=x": 1.0, "b:c": 1.0}),
         (MappingProxyType({"a": "x"}), {"a=x": 1.0}),
-        ({"a": 0.0, "b": False, "c": -0.0, "d": 1}, {"d": 1.0}),
     ]:  # fmt: skip
         vectorizer = TokenVectorizer()
         row = vectorizer.fit_transform([[token]]).values
@@ -139,26 +136,24 @@ def test_kinds_of_values():
 
 
 def test_bad_sequences():
+    got = r"X\[1\] must be a sequence of tokens, got"
     for bad, error, message in [
         ([], ValueError, r"0 sample\(s\)"),
         (None, TypeError, "X must be a list with one sequence of tokens per sequence"),
-        ("ab", TypeError, "X must be a list"),
         ((s for s in X), TypeError, "X must be a list.*generator"),
         ([{"a": 1}], TypeError, r"X\[0\] must be a sequence of tokens, got dict"),
-        ([[{"a": 1}], "ab"], TypeError, r"X\[1\] must be a sequence of tokens, got str; raw"),
-        ([[{"a": 1}], 3], TypeError, r"X\[1\] must be a sequence of tokens, got int"),
-        ([[{"a": 1}], {"a"}], TypeError, r"X\[1\] must be a sequence of tokens, got set"),
-        ([[{"a": 1}], iter([])], TypeError, r"X\[1\] must be a sequence of tokens, got list_it"),
+        ([[{"a": 1}], "ab"], TypeError, f"{got} str; raw"),
+        ([[{"a": 1}], 3], TypeError, f"{got} int"),
+        ([[{"a": 1}], {"a"}], TypeError, f"{got} set"),
+        ([[{"a": 1}], iter([])], TypeError, f"{got} list_it"),
         ([[{"a": 1}], pd.DataFrame({"a": ["x"]})], TypeError,
-         r"X\[1\] must be a sequence of tokens, got DataFrame; .*s to_dict\('records'\)"),
+         rf"{got} DataFrame; .*s to_dict\('records'\)"),
         ([[{}, {}], [[]]], ValueError, "the tokens of X have no features$"),
     ]:  # fmt: skip
         for method in ("fit", "fit_transform"):
             vectorizer = TokenVectorizer()
-            with pytest.raises(error, match=message):
+            with refused(vectorizer, error, message):
                 getattr(vectorizer, method)(bad)
-            assert not hasattr(vectorizer, "feature_names_")
-            assert not hasattr(vectorizer, "vocabulary_")
 
 
 def test_sequences_of_any_kind_are_read_by_position():
@@ -173,10 +168,9 @@ def test_sequences_of_any_kind_are_read_by_position():
         RaggedArray(np.array(FLAT, dtype=object), [0, 2, 3]),
     ):
         vectorizer = TokenVectorizer()
-        np.testing.assert_array_equal(vectorizer.fit_transform(given_as).values.toarray(), expected)
-        found = vectorizer.transform(given_as)
-        np.testing.assert_array_equal(found.values.toarray(), expected)
-        assert found.lengths.tolist() == [2, 1]
+        for found in (vectorizer.fit_transform(given_as), vectorizer.transform(given_as)):
+            np.testing.assert_array_equal(found.values.toarray(), expected)
+            assert found.lengths.tolist() == [2, 1]
 
 
 def test_min_count_counts_tokens():
@@ -187,33 +181,29 @@ def test_min_count_counts_tokens():
         rows = vectorizer.fit_transform(tokens)
         assert vectorizer.feature_names_ == [name for name, n in counts.items() if n >= least]
         check_same(rows.values, vectorizer.transform(tokens).values)
-        assert vectorizer.fit(tokens).feature_names_ == list(vectorizer.vocabulary_)
     for least in (3, 10**30):
         with pytest.raises(ValueError, match=f"have no features that are in {least} of them"):
             TokenVectorizer(min_count=least).fit(tokens)
 
 
 def test_a_name_that_is_made_in_two_ways():
-    tokens = [[{"a": "b=c"}, {"a=b": "c"}, {"a=b=c": 1}, {"a": "b=c", "a=b": "c"}, {"a=": "z"}]]
-    vectorizer = TokenVectorizer()
-    rows = vectorizer.fit_transform(tokens).values
-    assert vectorizer.feature_names_ == ["a==z", "a=b=c"]
-    assert rows.toarray().tolist() == [[0, 1], [0, 1], [0, 1], [0, 2], [1, 0]]
-    assert TokenVectorizer(min_count=4).fit(tokens).feature_names_ == ["a=b=c"]
+    tokens = [[{"a": "b=c"}, {"a=b": "c"}, {"a=b=c": 1}, {"a": "b=c", "a=b": "c"}]]
+    vectorizer = TokenVectorizer(min_count=4)
+    assert vectorizer.fit_transform(tokens).values.toarray().tolist() == [[1], [1], [1], [2]]
+    assert vectorizer.feature_names_ == ["a=b=c"]
     # what was not in fit, in this way
-    again = TokenVectorizer().fit([[{"a": "b=c"}]])
-    found = again.transform([[{"a=b": "c"}, {"a=b=c": 2}, ["a=b=c"]]])
-    assert found.values.data.tolist() == [1, 2, 1]
+    found = TokenVectorizer().fit([[{"a": "b=c"}]]).transform([[{"a=b": "c"}, ["a=b=c"]]])
+    assert found.values.data.tolist() == [1, 1]
 
 
 def test_dtype():
-    vectorizer = TokenVectorizer(dtype=np.float32)
-    rows = vectorizer.fit_transform(X)
-    assert rows.values.dtype == vectorizer.transform(X).values.dtype == np.float32
+    for dtype in ("float64", np.float32):
+        vectorizer = TokenVectorizer(dtype=dtype)
+        rows = vectorizer.fit_transform(X)
+        assert rows.values.dtype == vectorizer.transform(X).values.dtype == dtype
     for large in (1e39, 10**39):
         with pytest.raises(ValueError, match=r"X\[0\]\[0\]\['n'\] is 1\S*: it is too large"):
             vectorizer.fit([[{"n": large}]])
-    assert TokenVectorizer(dtype="float64").fit_transform(X).values.dtype == np.float64
     for parameters, message in (
         ({"min_count": 0}, "min_count"),
         ({"min_count": 1.5}, "min_count"),
@@ -238,20 +228,6 @@ def test_a_dict_that_changes_while_it_is_read():
         vectorizer.transform([[token]])
 
 
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
-def test_matrices_made_without_a_look_are_as_scipy_makes_them(kind):
-    expected = kind(sp.random(5, 7, 0.4, random_state=0, format="csr"))
-    arrays = expected.data, expected.indices, expected.indptr
-    found = make_csr(*arrays, expected.shape, kind)
-    assert type(found) is kind
-    assert vars(found).keys() == vars(kind(arrays, shape=expected.shape)).keys()
-    assert (found != expected).nnz == 0
-    np.testing.assert_array_equal((found @ found.T).toarray(), (expected @ expected.T).toarray())
-    assert (pickle.loads(pickle.dumps(found)) != expected).nnz == 0
-    assert found[1:3].shape == (2, 7)
-    assert isinstance(SoundArray(found, [0, 5]), RaggedArray)
-
-
 TRAINING = [{"a": "x", "b": 1.0}, {"c": "y", "a": True}, {"b": "a=b", "a=x": 2}, {"c": -0.0}]
 
 
@@ -274,13 +250,14 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
     fast, slow = transformer.transform(several), transformer.transform(tuple(several))
     assert fast.offsets.tolist() == slow.offsets.tolist() == [0, 1, 4, 5, 6]
     np.testing.assert_array_equal(fast.values.toarray(), slow.values.toarray())
-    with pytest.raises(ValueError, match=r"^X\[0\]\[1\]\['a'\] has dicts in dicts"):
-        transformer.transform([[{"a": "x"}, {"a": {"b": 1}}]])
-    for value in (None, np.nan, float("inf")):
-        with pytest.raises(ValueError, match=r"X\[1\]\[1\]\['b'\] is"):
-            transformer.transform([TRAINING, [{"a": "x"}, {"b": value}]])
-    with pytest.raises(AttributeError, match="'list' object has no attribute"):
-        transformer.transform([[["a=x"]]])
+    for tokens, error, message in (
+        ([{"a": "x"}, {"a": {"b": 1}}], ValueError, r"^X\[0\]\[1\]\['a'\] has dicts in dicts"),
+        ([{"a": "x"}, {"b": None}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
+        ([{"a": "x"}, {"b": np.nan}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
+        ([["a=x"]], AttributeError, "'list' object has no attribute"),
+    ):
+        with pytest.raises(error, match=message):
+            transformer.transform([tokens])
 
 
 def test_bad_values_and_tokens_are_named():
@@ -288,14 +265,12 @@ def test_bad_values_and_tokens_are_named():
     recursive["a"] = recursive
     values = [
         (None, ValueError, r"\['age'\] is None: leave out"),
-        (float("nan"), ValueError, r"\['age'\] is nan: leave out"),
         (np.float64("nan"), ValueError, r"\['age'\] is nan: leave out"),
         (float("-inf"), ValueError, r"\['age'\] is -inf: it is too large"),
         (10**400, ValueError, r"\['age'\] is 1000\d+: it is too large"),
         (10**5000, ValueError, r"\['age'\] is an integer of"),
         (1j, TypeError, r"\['age'\] is 1j, which is no real number"),
         (b"x", TypeError, r"\['age'\] is b'x' of the type bytes, expected a string"),
-        (object(), TypeError, r"\['age'\] is <object .* of the type object, expected a string"),
         (iter("ab"), TypeError, r"\['age'\] is <str.* of the type str_\w*iterator, expected"),
         (["x", 1], TypeError, r"\['age'\] has 1, expected strings in it"),
         (["x", b"y"], TypeError, r"\['age'\] has b'y' of the type bytes, expected strings"),
@@ -304,15 +279,14 @@ def test_bad_values_and_tokens_are_named():
         ({5: "x"}, TypeError, r"\['age'\] has the attribute 5: names must be strings"),
         (recursive, ValueError, r"\['age'\]\['a'\].* has dicts in dicts more than 32 deep"),
     ]
-    tokens = [
+    tokens = [({"word": "d", "age": value}, *rest) for value, *rest in values]
+    tokens += [
         ("word", TypeError, r" is 'word' of the type str: a token is a dict of attributes or"),
         (3.5, TypeError, r" is 3.5: a token is a dict"),
-        (None, TypeError, r" is None: a token is a dict"),
         (["a", 1], TypeError, r" has 1, expected strings"),
         ([("a", 1)], TypeError, r" has \('a', 1\) of the type tuple, expected strings"),
         ({b"a": 1}, TypeError, r" has the attribute b'a' of the type bytes: names must be strings"),
     ]
-    tokens += [({"word": "d", "age": value}, *rest) for value, *rest in values]
     fitted = TokenVectorizer().fit([[{"age": 1, "word": "a"}]])
     before = dict(vars(fitted))
     for token, error, message in tokens:
@@ -350,9 +324,6 @@ def test_copies_and_what_is_not_known():
     assert vectorizer.transform(new).values.nnz == 0 and vectorizer.vocabulary_ == before
     assert vectorizer.transform([[], X[0], []]).lengths.tolist() == [0, 2, 0]
     assert vectorizer.transform([[]]).values.shape == (0, 8)
-    assert vectorizer.transform([[{}]]).values.nnz == 0
     again.feature_names_ = again.feature_names_[::-1]  # seen, as another object is in its place
     check_same(again.transform(X).values, vectorizer.transform(X).values[:, ::-1])
-    other = [[{"other": 1}]]
-    assert vectorizer.fit(other).transform(other).values.shape == (1, 1)
-    assert vectorizer.vocabulary_ == {"other": 0}
+    assert vectorizer.fit([[{"other": 1}]]).vocabulary_ == {"other": 0}

@@ -93,7 +93,9 @@ def test_objectives_priors_and_another_lam(bounded, with_prior):
 
 
 def test_priors_that_are_refused():
-    with pytest.raises(ValueError, match="the number of weights of the prior"):
-        Regularizer(0.5, 6).set_prior(np.ones(5))
-    with pytest.raises(ValueError, match="weights that are functions cannot have a prior"):
-        Regularizer(0.5, 6, lambda w: 2.0 * w).set_prior(np.ones(6))
+    for regularizer, size, message in [
+        (Regularizer(0.5, 6), 5, "the number of weights of the prior"),
+        (Regularizer(0.5, 6, lambda w: 2.0 * w), 6, "that are functions cannot have a prior"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            regularizer.set_prior(np.ones(size))

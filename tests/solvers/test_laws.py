@@ -4,36 +4,23 @@ import numpy as np
 import pytest
 from helpers.draws import BOTH, draw
 from helpers.laws import check_optimum, check_solution, follow, solve_toy, start_run
+from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
+from helpers.solvers import LAST, LIKELIHOOD, SOLVERS, bound_for
 from helpers.toys import FIRST, FORMS, TOYS, rebind
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
+from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate import rounds
+from sskit.solvers.common.solution import Status
 from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.solvers.quasi_newton import lbfgs
 from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
-SOLVERS = {
-    "plain": BCFW(steps="fw", averaging=False),
-    "plain, averaging": BCFW(steps="fw", sampling="uniform", averaging=True),
-    "plain, batches": BCFW(steps="fw", sampling="gap", batch_size=4, averaging=False),
-    "pairwise": BCFW(),
-    "pairwise, averaging": BCFW(stored_passes=2, averaging=True, gap_every=2),
-    "pairwise, batches": BCFW(sampling="max_gap", cache=True, batch_size=3),
-    "away, averaging": BCFW(steps="away", sampling="gap", cache=True, averaging=True),
-    "mpbcfw": MultiPlane(averaging=False),
-    "mpbcfw, averaging": MultiPlane(steps="pairwise", sampling="gap", gap_every=3),
-    "mpbcfw, away": MultiPlane(steps="away"),
-    "fw": FrankWolfe(),
-    "ssg": Subgradient(),
-    "ssg, last": Subgradient(averaging=False),
-    "cuts": CuttingPlane(),
-    "cuts, undamped": CuttingPlane(damping=0.0, cut_life=5),
-}
 # Their threads only ask oracles: how many there are decides nothing.
 ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped")
 COLUMNS = ("n_passes", "n_oracle_calls", "primal", "dual", "gap")
@@ -67,9 +54,50 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs)
     assert (history["primal"] >= optimum - 1e-8).all()
     # slow ones may need more passes than they got, but all come near
     assert solution.gap <= (0.3 if solver == "ssg, last" else 0.1) * solution.unit
-    if hasattr(solution.fit.run, "dual") and not getattr(SOLVERS[solver], "averaging", False):
+    if solver in LAST:
         dual = toy.dual(solution.fit.run.dual, LAM, box)
         assert solution.gap == pytest.approx(toy.pairs.primal(w, LAM) - dual, abs=1e-10)
+
+
+@every_pair(
+    solver=LIKELIHOOD,
+    name=["chain", "multiclass"],
+    form=FORMS,
+    weighted=BOTH,
+    with_prior=BOTH,
+    n_jobs=[1, 2],
+    single=BOTH,
+)
+def test_the_optimum_of_a_likelihood_is_bracketed(
+    solver, name, form, weighted, with_prior, n_jobs, single, monkeypatch
+):
+    monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
+    toy = bound_for(LIKELIHOOD[solver], draw(name, 3, 8, form=form, weighted=weighted)[0])
+    prior = np.random.default_rng(5).normal(size=toy.pairs.d) if with_prior else np.zeros(1)
+    regularizer, exact = toy.regularizer(0.05), solver != "eg"
+    if with_prior:
+        regularizer.set_prior(toy.unflat(prior))
+    solution = LIKELIHOOD[solver].solve(
+        toy.problem, regularizer, tol=1e-9 if exact else 1e-6, max_iter=3000, n_jobs=n_jobs,
+        random_state=0,
+    )  # fmt: skip
+    assert solution.status is Status.CONVERGED and solution.certified
+    optimum, history = log_optimum(toy, 0.05, prior), solution.history
+    value, slope = log_primal(toy, toy.flat(solution.w), 0.05, prior)
+    assert solution.primal == pytest.approx(value, abs=1e-12)
+    assert solution.gap == pytest.approx(value - solution.dual, abs=1e-10)
+    at_zero, _ = log_primal(toy, np.zeros(toy.pairs.d), 0.05)
+    assert solution.unit == pytest.approx(at_zero, abs=1e-12)
+    assert (history["dual"] <= optimum + 1e-9).all()
+    assert (history["primal"] >= optimum - 1e-9).all()
+    assert (np.diff(history["dual"]) >= -1e-9).all()
+    if exact:
+        assert (np.diff(history["primal"]) <= 1e-13).all()
+        assert solution.gap <= slope @ slope / (2 * 0.05) + 1e-14
+        assert len(history["gap"]) == solution.n_iter
+        # one more sum for the objective at zero, and at a prior
+        n_sums = solution.n_iter + 1 + with_prior
+        assert solution.n_oracle_calls == n_sums * toy.pairs.n
 
 
 @every_pair(

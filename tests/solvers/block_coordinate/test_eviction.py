@@ -158,24 +158,3 @@ def test_memory_of_the_problem_counts_and_is_given_back():
     assert plane_bytes(run.dual) <= budget
     # the last answers of the oracle, one for each sample, are held until it is asked again
     assert problem.plane_store.n_planes < held
-
-
-@pytest.mark.parametrize(("name", "sizes"), in_turn(TOYS, [(9, 40, 9), (40, 9, 17), (9,)]))
-def test_inner_products_survive_other_sizes(name, sizes):
-    toy, dual, probe = stamped(5, name)
-    for i in range(toy.pairs.n):
-        known, planes, n = probe.gram(i), planes_of(dual, i), len(planes_of(dual, i)[0])
-        for size in (*sizes, n + 1):
-            probe.resize_planes(i, max(size, n + 1))
-            np.testing.assert_array_equal(probe.gram(i), known)
-            for one, other in zip(planes_of(dual, i), planes, strict=True):
-                np.testing.assert_array_equal(one, other)
-        for p in range(n - 1, -1, -1):
-            # the place of an evicted plane is taken by the last one, also at full capacity
-            probe.evict(i, 1 + p // 2)
-        probe.resize_planes(i, 1)
-        assert len(planes_of(dual, i)[0]) == 0
-        code = np.atleast_1d(toy.pairs.labels[i][-1])
-        assert probe.insert(i, code, toy.pairs.loss[i][-1]) in (0, 1)
-    with pytest.raises(ValueError, match="planes do not fit"):
-        probe.resize_planes(0, 0)

@@ -57,19 +57,8 @@ def test_slope_schedule_keeps_to_the_rule(passes, n_passes, oracle_work, start):
     schedule = Schedule(n_passes, oracle_work)
     for _ in range(2):  # nothing is left from one iteration to the next
         assert expected is None or n_stored(schedule, passes, start) == expected
-
-
-def test_schedules_by_hand():
-    # oracle: 10 in 4 units of work; then 4 and 3 in one unit each, and half a pass with a gain of 2
-    passes = [(10.0, 1.0), (4.0, 1.0), (3.0, 1.0), (2.0, 0.5), (9.0, 1.0)]
-    assert n_stored(Schedule(100, 4.0), passes) == 5
-    passes[3] = (2.0, 1.0)
-    assert [n_stored(Schedule(n, 4.0), passes) for n in (100, 2, 0)] == [3, 2, 0]
-    # a stored pass without gain or work is the last
-    for work in (1.0, 0.0):
-        assert n_stored(Schedule(100, 1.0), [(0.0, 1.0), (0.0, work), (1.0, 1.0)]) == 1
-    for n_passes in (0, 1, 7):  # without work of an oracle the number is fixed
-        assert n_stored(Schedule(n_passes), [(0.0, 1.0)] * 20) == n_passes
+    # without work of an oracle the number is fixed
+    assert n_stored(Schedule(n_passes), passes) == min(n_passes, len(passes))
 
 
 def test_the_clock_counts_seconds_and_is_not_read_without_it(monkeypatch):

@@ -17,13 +17,8 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status
-from sskit.solvers.cutting_plane.master_program import (
-    CutProgram,
-    CutVectors,
-    HingeCut,
-    longest_rise,
-    maximum,
-)
+from sskit.solvers.cutting_plane import master_program
+from sskit.solvers.cutting_plane.master_program import CutProgram, CutVectors, HingeCut
 from sskit.solvers.cutting_plane.one_slack import exact_cut
 
 
@@ -38,8 +33,13 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, **options):
 # ---- the optimum -----------------------------------------------------------------------------
 
 
-@every_pair(name=TOYS, form=FORMS, lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=BOTH)
-def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
+@every_pair(
+    name=TOYS, form=FORMS, lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=BOTH, most_dense=[0, 10**6]
+)
+def test_the_optimum_is_that_of_the_quadratic_program(
+    name, form, lam, damping, bounded, most_dense, monkeypatch
+):
+    monkeypatch.setattr(master_program, "LARGEST_DENSE", most_dense)
     toy = TOYS[name](71, n=6, form=form, weights=np.array([0.5, 1.9, 0.0, 1.7, 0.8, 1.0]))
     box = binding_box(toy.pairs.d) if bounded else None
     solution = solve(toy, box, lam, damping=damping)
@@ -163,36 +163,6 @@ def test_programs_are_solved_whatever_the_cuts(bounded, seed, lam):
     assert program.value() == pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-@given(seed=st.integers(0, 10**6), rank=st.integers(0, 6))
-def test_maxima_on_the_simplex(seed, rank):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
-    vectors = rng.normal(size=(n, rank))
-    gram, loss = vectors @ vectors.T, rng.normal(size=n)
-    weight = rng.dirichlet(np.ones(n))
-    found = maximum(loss - gram @ weight / 0.1, weight, gram, 0.1, 1e-10)
-    assert (found >= 0).all()
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    score = loss - gram @ found / 0.1
-    assert score.max() - score @ found <= 1e-8
-
-
-@given(seed=st.integers(0, 10**6))
-def test_longest_rise_is_the_best_step(seed):
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(1, 6))
-    box = binding_box(d, seed)
-    v, direction = rng.normal(size=d), rng.normal(size=d) * (rng.random(d) < 0.8)
-    lam, slope = 0.5, float(rng.exponential())
-    step = longest_rise(slope, lam, v, direction, lambda v: np.clip(v, *box))
-    assert 0.0 <= step <= 1.0
-    moved = np.clip(v + step * direction, *box) - np.clip(v, *box)
-    derivative = slope - lam * float(direction @ moved)
-    assert derivative >= -1e-9
-    assert step == 1.0 or derivative == pytest.approx(0.0, abs=1e-9)
-    assert longest_rise(0.0, lam, v, direction, lambda v: np.clip(v, *box)) == 0.0
-
-
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_cuts_are_the_rows_of_a_matrix(kind):
     rng = np.random.default_rng(0)
@@ -210,15 +180,3 @@ def test_cuts_are_the_rows_of_a_matrix(kind):
         stay = np.arange(1, len(matrix), 3)
         vectors.keep(stay)
         matrix = matrix[stay]
-
-
-def test_sparse_cuts_find_the_same_weights(monkeypatch):
-    toy = TOYS["chain"](80, n=6, form="csr")
-    boxes = None, binding_box(toy.pairs.d)
-    dense = [solve(toy, box, tol=1e-6) for box in boxes]
-    monkeypatch.setattr("sskit.solvers.cutting_plane.master_program.LARGEST_DENSE", 0)
-    assert not start(toy).program.vectors.dense
-    for box, one in zip(boxes, dense, strict=True):
-        sparse = solve(toy, box, tol=1e-6)
-        assert sparse.primal == pytest.approx(one.primal, abs=1e-6)
-        np.testing.assert_allclose(sparse.w, one.w, atol=1e-2)

@@ -16,7 +16,7 @@ from sskit import SequenceTagger, StructSVMClassifier
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status, Tolerance
-from sskit.solvers.cutting_plane.one_slack import draw, exact_cut, linear_cut
+from sskit.solvers.cutting_plane.one_slack import exact_cut, linear_cut
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 KINDS = ["linear", "constant"]
@@ -89,16 +89,6 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
         high += sampled_cut(toy.problem, padded, hinge + 1e-9, *draws).cut.bound(w) > hinge
     assert 0 < low < 30
     assert 0 < high < 30
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_draws_are_in_proportion_to_the_weights(weights):
-    weight = np.ones(6) / 6 if weights is None else weights / weights.sum()
-    blocks, fraction = draw(weight, 20_000, np.random.RandomState(0))
-    assert fraction.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_array_equal(blocks, np.flatnonzero(weight))
-    deviation = np.sqrt(weight[blocks] * (1 - weight[blocks]) / 20_000)
-    assert (np.abs(fraction - weight[blocks]) <= 5 * deviation).all()
 
 
 # ---- where they lead -------------------------------------------------------------------------

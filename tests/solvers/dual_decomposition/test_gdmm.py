@@ -110,19 +110,6 @@ def test_a_stored_pass_follows_each_pass_and_the_seed_decides():
         assert not np.array_equal(one, other)
 
 
-def test_infeasibility_falls_linearly():
-    """O(log 1 / eps) passes: as many again take off as many digits again."""
-    run, found = start_run(GDMM(), chain_toy(7, n=3)), []
-    for _ in range(3):
-        found.append(run_passes(run, 400).sweep.infeasibility)
-    assert found[1] < 0.3 * found[0] or found[1] < 1e-6
-    assert found[2] < 0.3 * found[1] or found[2] < 1e-6
-    run_passes(run, 800)
-    assert run.sweep.infeasibility < 1e-3
-    w, _ = run.sweep.consistent()
-    np.testing.assert_allclose(w, run.weights(), atol=5e-2 * np.abs(w).max())
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_rho_is_relative_to_what_suits_the_data(weights):
     toy = chain_toy(19, weights=weights)

@@ -12,8 +12,9 @@ from sskit_probes.factor_probe import PairProbe, fractions, links, pair_step
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.label_sets.model import PairwiseModel
-from sskit.solvers import BCFW, GDMM
+from sskit.solvers import GDMM
 from sskit.solvers.common.solution import Status
+from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.probe import ProblemProbe
 
 LAM = 0.1
@@ -89,24 +90,14 @@ def ten_labels():
     return model.bind(X, truths, np.ones(n_labels), block_weights(n)), truths, ends
 
 
-def test_optimum_of_block_coordinate_frank_wolfe():
-    """Ten labels: too many to enumerate the vertices of the relaxation, not to certify."""
-    problem, _, _ = ten_labels()
-    regularizers = [Regularizer(0.5, problem.n_weights) for _ in range(2)]
-    one, other = (
-        solver.solve(problem, regularizer, tol=5e-5, max_iter=3000, random_state=0)
-        for solver, regularizer in zip((BCFW(), GDMM(gap_every=40)), regularizers, strict=True)
-    )
-    assert one.certified and other.certified
-    assert one.status is other.status is Status.CONVERGED
-    assert one.primal == pytest.approx(other.primal, rel=1e-3)
-
-
 def test_labels_are_linked_where_they_need_it():
     problem, truths, ends = ten_labels()
     run = GDMM().start(problem, Regularizer(0.05, problem.n_weights), np.random.RandomState(0))
     for _ in range(200):
         run.run_pass()
+    # too many labels to enumerate, not to certify
+    certificate = run.certify(make_pool(problem))
+    assert 0.0 <= certificate.gap <= 0.02 * certificate.primal
     y = fractions(run.sweep)
     # weights of pairs come last
     weight = np.asarray(run.weights())[-len(ends) :]

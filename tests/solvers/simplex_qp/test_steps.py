@@ -94,17 +94,6 @@ def test_end_points(seed):
         assert probe.choose(STEPS["away"]()) == expected
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(seeds, st.sampled_from(KINDS))
-def test_a_step_does_what_the_search_says(seed, kind):
-    block = Block(seed)
-    gain, after = block.probe().search(*block.probe().choose(STEPS[kind]()))
-    increase, weights = block.probe().climb(STEPS[kind](), 1)
-    assert increase == pytest.approx(gain, abs=block.size)
-    np.testing.assert_allclose(weights, after, atol=1e-9)
-    assert block.value(weights) - block.value(block.alpha) == pytest.approx(gain, abs=block.size)
-
-
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seeds, st.sampled_from(KINDS))
 def test_many_steps_solve_the_block(seed, kind):

@@ -187,21 +187,3 @@ def test_who_waits_for_other_threads_hears_ctrl_c(listens):
     with Stop():
         stop.begin_certificate()
         np.testing.assert_array_equal(evaluator.hinges(w), before)
-
-
-def test_an_error_of_a_thread_is_told_after_all():
-    class Failing(Waiting):
-        def argmax(self, x, w, y_true=None):
-            if self.waits and y_true == 2:
-                raise ValueError("no answer")
-            return super().argmax(x, w, y_true)
-
-    model = Failing()
-    problem = bind(model, np.eye(3)[np.arange(12) % 3], (np.arange(12) % 3).tolist())
-    evaluator, w = make_pool(problem, 2, Stop()), np.zeros(problem.n_weights + 8)
-    evaluator.hinges(w)
-    model.waits = True
-    model.go_on.set()
-    # without notes, as in Python 3.10, the sample is named by an exception of its own
-    with pytest.raises((ValueError, RuntimeError), match="no answer|raised by argmax of Failing"):
-        evaluator.hinges(w)

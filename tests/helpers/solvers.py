@@ -15,8 +15,9 @@ SOLVERS = {
     "plain": BCFW(steps="fw", averaging=False),
     "plain, averaging": BCFW(steps="fw", sampling="uniform", averaging=True),
     "plain, batches": BCFW(steps="fw", sampling="gap", batch_size=4, averaging=False),
-    "pairwise": BCFW(averaging=False),
-    "pairwise, averaging": BCFW(stored_passes=2, averaging=True, gap_every=2),
+    "auto": BCFW(),
+    "pairwise": BCFW(steps="pairwise", averaging=False),
+    "pairwise, averaging": BCFW(steps="pairwise", stored_passes=2, averaging=True, gap_every=2),
     "pairwise, batches": BCFW(sampling="max_gap", cache=True, batch_size=3, averaging=False),
     "cache": BCFW(sampling="gap", cache=True, stored_passes=2, averaging=False),
     "away, averaging": BCFW(steps="away", sampling="gap", cache=True, averaging=True),
@@ -31,7 +32,9 @@ SOLVERS = {
 }
 # Those that keep a dual point, and those of them whose certificate is that of the last iterate.
 DUAL = [name for name in SOLVERS if not name.startswith(("ssg", "cuts"))]
-LAST = [name for name in DUAL if not getattr(SOLVERS[name], "averaging", False)]
+LAST = [name for name in DUAL if getattr(SOLVERS[name], "averaging", None) is not True]
+# Cuts of so few samples that runs differ by their draws.
+SAMPLED = {cuts: CuttingPlane(cuts=cuts, cut_size=6) for cuts in ("linear", "constant")}
 LIKELIHOOD = {
     "lbfgs": LBFGS(),
     "lbfgs, one step": LBFGS(memory=1),

@@ -10,13 +10,13 @@ from helpers.factors import from_scratch
 from helpers.interruption import PressedStop
 from helpers.laws import check_dual_point, check_solution, solve_toy
 from helpers.qp import solve_primal
-from helpers.solvers import SOLVERS
+from helpers.solvers import SAMPLED, SOLVERS
 from helpers.structures import Classes, bind
 from helpers.toys import TOYS, chain_toy
 
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
-from sskit.solvers import BCFW, GDMM, CuttingPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, SoftBCFW
 from sskit.solvers.common.solution import Status
 
 pytestmark = pytest.mark.usefixtures("own_handler")
@@ -25,12 +25,12 @@ LAM = 0.1
 # of the first passes, with those over stored planes; more than one batch, more than one pass
 MOMENTS = range(1, 31)
 AVERAGED = ("plain, averaging", "mpbcfw, away")
-BLOCKS = ["plain", "plain, batches", "pairwise", "pairwise, batches", "cache", "fw", *AVERAGED]
-OTHERS = ["ssg", "ssg, last", "cuts", "linear cuts"]
-CUTS = ("cuts", "linear cuts")
+BLOCKS = ["plain", "plain, batches", "auto", "pairwise, batches", "cache", "fw", *AVERAGED]
+OTHERS = ["ssg", "ssg, last", "cuts", "linear"]
+CUTS = ("cuts", "linear")
 FACTORS = {"gdmm": GDMM(), "gdmm, afw": GDMM(method="afw"), "soft": SoftBCFW()}
-SAMPLES = {"constant cuts": CuttingPlane(cuts="constant", cut_size=6)}
-SOLVERS = SOLVERS | {"linear cuts": CuttingPlane(cuts="linear")} | FACTORS | SAMPLES
+SAMPLES = ["constant"]
+SOLVERS = SOLVERS | SAMPLED | FACTORS
 
 
 def solve(kind, toy, *moments, stop=None, **options):
@@ -78,7 +78,7 @@ def test_at_every_look_there_are_bounds_and_a_dual_point_if_the_solver_has_one(k
         solution = interrupted(kind, toy, moment)
         if kind in SAMPLES:  # one that is cut short is left out
             assert not solution.certified and np.isfinite(solution.primal)
-        elif kind == "linear cuts":  # whose bound holds with high probability only
+        elif kind == "linear":  # whose bound holds with high probability only
             primal = toy.pairs.primal(toy.flat(solution.w), LAM)
             assert solution.primal == pytest.approx(primal, abs=1e-11)
         else:
@@ -116,7 +116,7 @@ def test_a_stop_that_looks_often_changes_nothing_the_third_press_raises_and_time
         with pytest.raises(KeyboardInterrupt):
             solve(kind, toy, *moments)
     # when the time is over the exact pass is whole, and so is what workers have done
-    for n_jobs in (3, 1) if kind == "pairwise" else (1,):
+    for n_jobs in (3, 1) if kind == "auto" else (1,):
         solution, stop = solve(kind, toy, stop=PressedStop(max_time=1e-9), n_jobs=n_jobs)
         if kind in BLOCKS:
             check_dual_point(toy, solution.fit.run.dual, 1e-11)
@@ -140,7 +140,7 @@ class Counted(Classes):
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_jobs"), in_turn([*BLOCKS, *OTHERS, *SAMPLES], [1, 2]) + [("pairwise", 2)]
+    ("kind", "n_jobs"), in_turn([*BLOCKS, *OTHERS, *SAMPLES], [1, 2]) + [("auto", 2)]
 )
 def test_oracle_calls_are_counted_one_by_one(kind, n_jobs):
     rng = np.random.default_rng(0)
@@ -206,27 +206,23 @@ def test_cuts_have_their_certificate_already(kind):
 
 def test_an_exact_pass_between_two_passes_can_be_the_last(monkeypatch):
     monkeypatch.setitem(SOLVERS, "every other", BCFW(gap_every=2, steps="fw", averaging=False))
-    toy = chain_toy(67)
     # two passes and two more visits
     for moments, status in (((12,), Status.INTERRUPTED), ((12, 13), Status.UNCERTIFIED)):
-        solution, stop = solve("every other", toy, *moments)
+        solution, stop = solve("every other", chain_toy(67), *moments)
         assert (solution.status, solution.n_iter, stop.n_pass_looks) == (status, 2, 10)
         assert solution.certified == (len(solution.history["gap"]) > 0) == (len(moments) == 1)
 
 
 def test_before_the_first_pass_the_first_raises_and_three_in_a_row_end_a_loop_of_fits():
-    stop = PressedStop()
-    with pytest.raises(KeyboardInterrupt), stop:
-        stop.press()
     # while the oracles are called for the first time
     stop, toy, n_fits = PressedStop(1), chain_toy(69), 0
     stop.begun = True
     with pytest.raises(KeyboardInterrupt):
-        solve("pairwise", toy, stop=stop)
+        solve("auto", toy, stop=stop)
     stops = [PressedStop(3) for _ in range(5)]
     with pytest.raises(KeyboardInterrupt):
         for stop in stops:
-            solve("pairwise", toy, stop=stop)
+            solve("auto", toy, stop=stop)
             n_fits += 1
     assert n_fits == 2
 

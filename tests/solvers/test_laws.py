@@ -7,7 +7,7 @@ from helpers.laws import check_optimum, check_solution, follow, solve_toy, start
 from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
-from helpers.solvers import LAST, LIKELIHOOD, SOLVERS, bound_for
+from helpers.solvers import LAST, LIKELIHOOD, SAMPLED, SOLVERS, bound_for
 from helpers.toys import FIRST, FORMS, TOYS, rebind
 from sklearn.base import clone
 
@@ -22,13 +22,15 @@ from sskit.testing.probe import ProblemProbe
 LAM = 0.2
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
 # Their threads only ask oracles: how many there are decides nothing.
-ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped")
+ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped", *SAMPLED)
+SEQUENCES, EG = ("chain", "segments", "second chain"), LIKELIHOOD["eg"]
 COLUMNS = ("n_passes", "n_oracle_calls", "primal", "dual", "gap")
 
 
 def solve(solver, toy, box=None, **options):
     options = {"tol": 0, "max_iter": 15, "random_state": 0} | options
-    solver = SOLVERS[solver] if isinstance(solver, str) else solver
+    known = SOLVERS | SAMPLED | LIKELIHOOD
+    solver = known[solver] if isinstance(solver, str) else solver
     return solve_toy(solver, toy, LAM, box, **options)
 
 
@@ -164,9 +166,11 @@ def test_averaging_returns_the_better_of_the_two(name, solver, bounded):
     assert better.gap == pytest.approx(better.primal - better.dual, abs=1e-11)
 
 
-@every_pair(solver=SOLVERS, name=TOYS, n_jobs=[(1, None), (2, 2)])
+@every_pair(solver=SOLVERS | SAMPLED | {"eg": EG}, name=TOYS, n_jobs=[(1, None), (2, 2)])
 def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
     toy, n_jobs = draw(name, 41, 9)[0], (1, 2, 3) if solver in ASKING else n_jobs
+    if solver == "eg":
+        toy = bound_for(EG, draw("chain" if name in SEQUENCES else "multiclass", 41, 9)[0])
     first, *others = (solve(solver, toy, random_state=7, n_jobs=number) for number in n_jobs)
     for other in others:
         np.testing.assert_array_equal(other.w, first.w)

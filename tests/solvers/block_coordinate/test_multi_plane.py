@@ -53,30 +53,6 @@ def test_laws_and_optimum(
     check_optimum(toy, certificate, box, tolerance=certificate.gap + 1e-8)
 
 
-def test_only_clock_hangs_on_the_clock(monkeypatch):
-    toy = chain_toy(28, n=8)
-
-    def visits(seconds, **options):
-        """Whether another pass comes, by a clock that adds `seconds` at every call."""
-        time, found = itertools.count(0.0, seconds), []
-        monkeypatch.setattr(runs.time, "perf_counter", lambda: next(time))
-        run = start(toy, block_steps=1, **options)
-        another = run.schedule.another
-        run.schedule.another = lambda *args: found.append(another(*args)) or found[-1]
-        for _ in range(4):
-            run.run_pass()
-        return found
-
-    assert visits(1e-9) == visits(1.0)
-    # equal times for all passes, however fast they are: as if the oracle's work were one,
-    # but a stored pass that leaves out blocks counts in full
-    timed = visits(1.0, clock=True)
-    monkeypatch.setattr(runs, "WORK_OF_CHEAP_ORACLE", 1e9)
-    assert any(timed) and timed != visits(1.0)
-    monkeypatch.undo()
-    check_optimum(toy, follow(toy, start(toy, steps="pairwise", clock=True), 3000))
-
-
 def test_without_stored_passes_it_is_bcfw():
     """The same iterates as BCFW that keeps its planes and makes no stored passes."""
     toy, options = chain_toy(29, n=8), {"tol": 0, "max_iter": 15, "random_state": 3}

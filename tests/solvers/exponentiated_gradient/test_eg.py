@@ -7,7 +7,6 @@ from helpers.toys import chain_toy, multiclass_toy
 from scipy.special import logsumexp, xlogy
 
 from sskit.core.regularizer import Regularizer
-from sskit.core.sampler import PermutationSampler
 from sskit.core.stop import Stop
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.solvers import LBFGS, ExponentiatedGradient
@@ -78,55 +77,6 @@ def test_a_dual_point_is_that_of_the_enumeration(name, with_prior):
     scores = [-np.asarray(psi) @ toy.flat(found.w) for psi in toy.pairs.psi]
     for gap, p, score in zip(run.pool.gap, probabilities, scores, strict=True):
         assert gap == pytest.approx(logsumexp(score) - p @ score + xlogy(p, p).sum(), abs=2e-5)
-
-
-class OneBlock(PermutationSampler):
-    """Visits one block."""
-
-    block = 0
-
-    def draw_order(self, n_steps):
-        return np.array([self.block])
-
-
-def best_along(run, i, point):
-    """The largest increase of the dual objective by a step of any size at one block, by a grid."""
-    trial = start(run.problem, lam=run.regularizer.lam).run
-    first, stop = point.first[i : i + 2]
-    trial.begin_at(point.w)
-    towards, values = np.array(trial.pool.u[first:stop]), []
-    for size in np.linspace(0.0, 1.0, 101):
-        u = np.array(point.u)
-        u[first:stop] += size * (towards - u[first:stop])
-        trial.pool.load(u[: point.first[-1]], point.visited, trial.regularizer)
-        values.append(trial.lower_bound())
-    return max(values) - values[0]
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_no_step_lowers_the_dual_and_most_come_near_the_best(name):
-    _, problem = make(name, n=12)
-    fit = start(problem, lam=0.02)
-    fit.reach(0.0, max_iter=4)
-    run, sampler, gains = fit.run, OneBlock(12, np.random.RandomState(0)), []
-    for i in np.tile(np.arange(12), 4):
-        before, point, sampler.block = run.lower_bound(), run.save(None), i
-        run.pool.run_pass(sampler, sampler.begin_pass(1), run.regularizer)
-        if point.visited[i]:  # else there is no line from its truth
-            gains.append((run.lower_bound() - before, best_along(run, i, point)))
-    gained, best = np.array(gains).T
-    assert (gained >= -1e-9).all()
-    assert len(gained) > 40 and (gained <= 1.01 * best + 1e-6).all()
-    assert gained.sum() >= 0.5 * best.sum() > 0.0
-
-
-def test_the_seed_fixes_the_fit():
-    _, problem = make(n=12)
-    one, same, other = (start(problem, seed=seed) for seed in (0, 0, 1))
-    for fit in (one, same, other):
-        fit.reach(1e-4)
-    assert (one.run.weights() == same.run.weights()).all()
-    assert (one.run.weights() != other.run.weights()).any()
 
 
 def test_a_fit_goes_on_at_another_lam_and_from_a_saved_point():

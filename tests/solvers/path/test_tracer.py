@@ -1,6 +1,5 @@
 """Paths: every lam is served within eps, against quadratic programs; algorithms 6 and 7."""
 
-import itertools
 from copy import copy
 
 import numpy as np
@@ -25,7 +24,6 @@ from sskit.solvers.path.tracer import (
     PathTracer,
     dual_objective_at,
     largest_fraction,
-    reach,
 )
 
 EPS = 0.1
@@ -200,25 +198,6 @@ def test_long_steps_prove_as_much(kind, monkeypatch):
     short = list(tracer(toy, box=box, lam_min=1e-2))
     assert len(long) < 0.6 * len(short)
     assert long[-1].n_oracle_calls < short[-1].n_oracle_calls
-    if kind != "free":
-        return
-    # in an endless box it is as far as without bounds, and nowhere without an excess
-    toy = toy_of("multiclass")
-    path = tracer(toy)
-    wide = toy.regularizer(1.0, (np.full(toy.pairs.d, -1e9), np.full(toy.pairs.d, 1e9)))
-    for piece in path:
-        regularizer = path.fit.run.regularizer
-        wide.rescale(piece.lam)
-        wide.set_v(regularizer.coef())
-        assert reach(regularizer, piece.loss, 0.0, 0.1) == (1.0, False)
-        for excess, eps in itertools.product((1e-3, 0.05, 2.0), (1e-3, 0.1, 0.9)):
-            rho, stay = reach(regularizer, np.inf, excess, eps)
-            assert stay
-            half = 0.5 * piece.lam * float(piece.w @ piece.w)
-            # by how much the gap grows, and by how much eps P falls
-            growth = half * (1 - rho) ** 2 / rho + eps * half * (1 - rho)
-            assert growth == pytest.approx(excess, rel=1e-6)
-            assert reach(wide, np.inf, excess, eps) == (pytest.approx(rho, rel=1e-6), True)
 
 
 def likelihood_tracer(toy, **options):
@@ -271,14 +250,6 @@ def test_gaps_count_what_the_oracle_may_have_missed(name, extra, kind):
     path, pieces = check_path(toy, "pairwise", kind, np.zeros(toy.pairs.d), exact=False)
     assert largest_fraction(EPS, pieces, path.origin_gap, path.fit.unit) > EPS or not extra
     assert path.origin_gap == pytest.approx(extra * toy.pairs.c[np.arange(6) % 3 > 0].sum())
-    if (name, kind) == ("chain", "free"):  # a path without excess is that of an exact oracle
-        toy = exact.bound_to(BoundingProblem(exact.problem, fraction=1.0))
-        ours, theirs = (list(tracer(t, lam_min=5e-3)) for t in (toy, exact))
-        assert largest_fraction(EPS, ours, 0.0, 1.0) == EPS
-        for one, other in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(one.w, other.w)
-            for field in ("lam", "lam_end", "gap", "hinge"):
-                assert getattr(one, field) == getattr(other, field)
 
 
 # ---- likelihoods -----------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from sskit.solvers import LBFGS
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.quasi_newton import lbfgs
-from sskit.solvers.quasi_newton.sums import best_mix
 
 LAM = 0.05
 
@@ -62,16 +61,6 @@ def best_mix_by_scipy(values, vectors, scale):
     total = {"type": "eq", "fun": lambda a: a.sum() - 1.0}
     options = {"bounds": [(0, 1)] * n, "constraints": total, "options": {"ftol": 1e-13}}
     return -min(minimize(negative, start, **options).fun for start in (np.ones(n) / n, *np.eye(n)))
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 13])
-def test_the_best_mix_of_bounds(n):
-    rng = np.random.default_rng(n)
-    for scale in (0.1, 3.0):
-        values, vectors = rng.normal(size=n), rng.normal(size=(n, 4))
-        found = best_mix(values, vectors @ vectors.T, scale)
-        assert found == pytest.approx(best_mix_by_scipy(values, vectors, scale), abs=1e-6)
-        assert found >= values.max() - 1e-12
 
 
 @pytest.mark.parametrize("with_prior", [False, True])

@@ -283,15 +283,12 @@ def test_bisecting_bounds_the_product(name, how):
                 hinge, excess = answers.hinges()[i], answers.excesses()[i]
                 assert hinge - 1e-9 <= best <= hinge + excess + 1e-9
     assert_honest(toy, solve("pairwise", toy), pairs)
-
-
-def test_angular_search_that_ends_early_bounds_the_rest():
-    exact = TOYS["chain"](61, n=9)
-    for options in ({"tol": 0.3}, {"max_queries": 2}):
-        toy = exact.bound_to(SlackRescaling("angular", **options).wrap(exact.problem))
-        solution = solve("pairwise", toy)
-        assert_honest(toy, solution, slack_pairs(toy.pairs))
-        assert solution.inexactness > 0.0
+    if how is None and name == "chain":  # other searches that end early bound the rest
+        for options in ({"tol": 0.3}, {"max_queries": 2}):
+            wrapped = SlackRescaling("angular", **options).wrap(TOYS[name](61, n=9).problem)
+            solution = solve("pairwise", toy.bound_to(wrapped))
+            assert_honest(toy, solution, pairs)
+            assert solution.inexactness > 0.0
 
 
 def test_what_is_told_of_a_fit_leaves_aside_what_passes_cannot_close(caplog):

@@ -7,23 +7,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.crossing import in_turn
-from helpers.fits import long_indices
 from helpers.laws import LAM, check_dual_point, check_shards, start_run
 from helpers.locks import EXACT_SLACK, KERNELS, LOCK_FREE, LOCKING, OTHER_SLACK
-from helpers.pairwise import every_pair
 from helpers.solvers import SOLVERS
 from helpers.toys import TOYS, chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.models.chain.model import ChainModel
 from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
 from sskit.solvers.oracle_calls.pool import make_pool
-from sskit.utils import RaggedArray
 
 # those whose visits are made by workers
 SHARDED = {name: SOLVERS[name] for name in ("plain", "pairwise", "cache")} | {
@@ -154,38 +150,6 @@ def test_an_error_of_one_worker_is_raised_and_all_go_on(who, alone, request):
     v, _ = toy.dual_sum(run.dual, LAM)
     np.testing.assert_allclose(toy.flat(np.asarray(run.regularizer.v)[: len(v)]), v, atol=1e-11)
     assert toy.dual(run.dual, LAM) > 0
-
-
-# ---- weights of shards that follow each other's logs --------------------------------------------
-
-
-STORED = {
-    "dense": np.asarray,
-    "float32": lambda X: X.astype(np.float32),
-    "float16": lambda X: X.astype(np.float16),
-    "csr": sp.csr_array,
-    "csr-float32": lambda X: sp.csr_array(X.astype(np.float32)),
-    "csr-int64": long_indices,
-}
-
-
-@every_pair(
-    form=STORED, width=[1, 20], n_states=[2, 3, 9], kind=["rows", "rows, intercept", "chains"]
-)
-def test_weights_are_the_sum_of_the_blocks(form, width, n_states, kind, monkeypatch):
-    monkeypatch.setattr(rounds, "MOST_COMPARED", 0)  # there are too many to compare
-    rng, n = np.random.default_rng(1), 60
-    lengths = rng.integers(1, 6, size=n) if kind == "chains" else np.ones(n, dtype=int)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    X = np.round(rng.normal(size=(offsets[-1], width)), 2)
-    X[rng.random(X.shape) < 0.5] = 0.0
-    X, weight = STORED[form](X), np.full(n, 1 / n)
-    y = rng.integers(n_states, size=offsets[-1]).astype(np.int32)
-    if kind == "chains":
-        stacked, model = RaggedArray(X, offsets), ChainModel(width, n_states)
-        check_shards(model.bind(stacked, y, np.ones(len(y)), weight))
-    else:
-        check_shards(MulticlassModel(width, n_states, "intercept" in kind).bind(X, y, weight))
 
 
 # ---- every model that takes no lock -------------------------------------------------------------

@@ -138,19 +138,18 @@ def test_working_sets_need_no_way_back():
     model = StructSVMClassifier(**given).fit(rows, labels)
     assert (model.solver_.steps, model.solver_.stored_passes) == ("projection", 0)
     assert model.solver_.batch_size > 1 and model.certified_
-    pairwise = StructSVMClassifier(**given, solver=BCFW(steps="pairwise")).fit(rows, labels)
-    assert model.primal_objective_ - pairwise.dual_objective_ <= 2e-2 * model.primal_objective_
 
 
 def test_refusals():
-    chains, labels = make_chains(8, random_state=0)
-    with pytest.raises(ValueError, match="one label each, under margin rescaling, which Chain"):
-        SequenceTagger(solver=PROJECTION).fit(chains, labels)
-    with pytest.raises(ValueError, match="'projection' needs a problem"):
-        fitted(rescaling="slack")
-    with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
-        SequenceTagger(steps="projection").fit(chains, labels)
-    toy = TOYS["chain"](0, n=4)
-    dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
-    with pytest.raises(TypeError, match="no blocks of one state"):
-        ProjectionUpdate(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))
+    chains, toy = make_chains(8, random_state=0), TOYS["chain"](0, n=4)
+    state = toy.problem, DualState(toy.problem), toy.regularizer(0.1), Averager(0)
+    for error, message, call in [
+        (ValueError, "one label each, under margin rescaling, which Chain",
+         lambda: SequenceTagger(solver=PROJECTION).fit(*chains)),
+        (ValueError, "'projection' needs a problem", lambda: fitted(rescaling="slack")),
+        (ValueError, "'steps' parameter of SequenceTagger",
+         lambda: SequenceTagger(steps="projection").fit(*chains)),
+        (TypeError, "no blocks of one state", lambda: ProjectionUpdate(*state, *np.zeros((2, 4)))),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()

@@ -23,7 +23,7 @@ from sskit.solvers.oracle_calls.pool import make_pool
 
 # those whose visits are made by workers
 SHARDED = {name: SOLVERS[name] for name in ("plain", "pairwise", "cache")} | {
-    "away": BCFW(steps="away", stored_passes=1, cache_size=1e-3),
+    "away": BCFW(steps="away", sampling="uniform"),
     "max_gap": BCFW(sampling="max_gap", block_steps=1),
     "auto": BCFW(),
 }
@@ -92,14 +92,11 @@ def test_a_run_ends_with_its_last_user():
 
 
 def test_few_blocks_are_for_fewer_workers():
-    for toy, expected in ((chain_toy(0, n=3), 1), (chain_toy(0, n=8), 2), (chain_toy(0, n=40), 8)):
-        assert shards(toy.problem, 8) == expected
-    assert shards(toy.problem, None) == shards(toy.problem, 1) == 1
-    rows = TOYS["multiclass"](0, n=40)
-    assert shards(rows.problem, 200) == 8
-    many = chain_toy(0, n=400, lengths=(1,)).problem
+    for n, n_jobs, expected in ((3, 8, 1), (8, 8, 2), (40, 8, 8), (40, None, 1), (40, 1, 1)):
+        assert shards(chain_toy(0, n=n).problem, n_jobs) == expected
+    rows, many = TOYS["multiclass"](0, n=40), chain_toy(0, n=400, lengths=(1,)).problem
+    assert shards(rows.problem, 200) == shards(many, 10**30) == 8
     assert make_pool(many, 10**30).thread_pool.n_workers == 256
-    assert shards(many, 10**30) == 8
     # an average follows one worker
     for solver in (BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()):
         assert len(start_run(solver, rows, n_jobs=3).updates) == 1

@@ -126,15 +126,17 @@ def test_change_lam(name, bounded, factor):
     value = regularizer.dual(v, float(toy.pairs.c @ dual.losses()))
     assert value == pytest.approx(toy.dual(dual, factor * LAM, box), abs=1e-12)
     np.testing.assert_allclose(toy.flat(v), toy.dual_sum(dual, factor * LAM)[0], atol=1e-12)
-    # some of the weight of one block goes to its truth; the others stay as they are
-    fractions, probe = np.ones(toy.pairs.n), DualProbe(toy.problem, dual)
-    fractions[1] = 0.25
-    before, losses = [probe.mix(i) for i in range(toy.pairs.n)], dual.losses()
-    dual.keep_fractions(fractions)
-    for fraction, mix, i in zip(fractions, before, range(toy.pairs.n), strict=True):
-        np.testing.assert_allclose(probe.mix(i), fraction * mix, atol=1e-13)
-    np.testing.assert_allclose(dual.losses(), fractions * losses, atol=1e-13)
-    check_dual_point(toy, dual)
+    # some of the weight of one block goes to its truth; the others stay as they are, also where
+    # planes fill their memory: what follows the weights there are the losses of the planes
+    fractions = np.where(np.arange(toy.pairs.n) == 1, 0.25, 1.0)
+    for one in (dual, start_run(BCFW(averaging=False), toy, LAM, n_passes=2).dual):
+        probe, losses = DualProbe(toy.problem, one), one.losses()
+        before = [probe.mix(i) for i in range(toy.pairs.n)]
+        one.keep_fractions(fractions)
+        for i, fraction in enumerate(fractions):
+            np.testing.assert_allclose(probe.mix(i), fraction * before[i], atol=1e-13)
+        np.testing.assert_allclose(one.losses(), fractions * losses, atol=1e-13)
+        check_dual_point(toy, one)
 
 
 @pytest.mark.parametrize("name", [*TOYS, "kernel chain", "kernel multiclass"])

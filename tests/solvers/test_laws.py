@@ -179,7 +179,7 @@ def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
         assert other.gap == first.gap
     again = solve(solver, toy, random_state=8, n_jobs=n_jobs[0])
     draws = solver not in ("fw", "cuts", "cuts, undamped")
-    assert draws == (again.w.tolist() != first.w.tolist())
+    assert draws == (again.history["gap"].tolist() != first.history["gap"].tolist())
 
 
 @pytest.mark.parametrize("name", TOYS)

@@ -47,12 +47,9 @@ def primal_of_chains(X, y, lam, coef, transitions, start, end):
 
 
 @pytest.mark.parametrize(
-    ("lam", "solver"), [*((lam, "auto") for lam in OCR_OPTIMA), (0.1, "one_slack"), (0.1, "sparse")]
+    ("lam", "solver"), [*((lam, "auto") for lam in OCR_OPTIMA), (0.1, "one_slack")]
 )
-def test_tagger_brackets_the_optimum_of_ocr(words, lam, solver, monkeypatch):
-    if solver == "sparse":  # cuts
-        solver = "one_slack"
-        monkeypatch.setattr("sskit.solvers.cutting_plane.master_program.LARGEST_DENSE", 0)
+def test_tagger_brackets_the_optimum_of_ocr(words, lam, solver):
     tagger = SequenceTagger(lam=lam, loss="hamming", tol=OCR_TOL[lam], random_state=0)
     tagger.set_params(solver=solver).fit(words.data, words.target)
     dual, primal = OCR_OPTIMA[lam]

@@ -43,7 +43,6 @@ SOLVERS = {
     "averaging": BCFW(steps="projection", averaging=True),
     "gap": BCFW(steps="projection", sampling="gap", stored_passes=2),
     "max_gap": BCFW(steps="projection", sampling="max_gap"),
-    "uniform": BCFW(steps="projection", sampling="uniform"),
     "batch": BCFW(steps="projection", batch_size=3),
 }
 

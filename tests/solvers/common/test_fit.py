@@ -7,29 +7,23 @@ import pytest
 from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.solvers import DUAL, LAST, SOLVERS
-from helpers.toys import bind_chains, bind_rows
+from helpers.toys import TOYS, rebind
 
 from sskit.core.problem import block_weights
 from sskit.solvers.common import fit as fit_module
 from sskit.solvers.common.solution import Status
+from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
 NAMES = ["chain", "multiclass"]
 BOXES = {False: None, True: (-0.15, 0.2)}
 
 
-def samples(name, n, seed=61):
-    """Toy data of which the first n samples do not depend on n."""
-    rngs = [np.random.default_rng([seed, i]) for i in range(n)]
-    if name == "multiclass":
-        return np.array([rng.normal(size=3) for rng in rngs]), [i % 3 for i in range(n)]
-    X = [rng.normal(size=(1 + i % 4, 3)) for i, rng in enumerate(rngs)]
-    return X, [rng.integers(3, size=len(x)) for rng, x in zip(rngs, X, strict=True)]
-
-
 def toy_of(name, n, weights=None):
-    bind_toy = bind_chains if name == "chain" else bind_rows
-    return bind_toy(*samples(name, n), 3, weights=weights)
+    """The first n of nine samples."""
+    toy = TOYS[name](61, n=9)
+    truths = [ProblemProbe(toy.problem).truth(i) for i in range(n)]
+    return rebind(name, toy.X[:n], truths, 3, weights=weights)
 
 
 def box_of(toy, bounded):

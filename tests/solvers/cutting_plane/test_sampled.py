@@ -87,8 +87,7 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
         assert found.cut.bound(w) > hinge - 1e-9
         # the exact one is not that high: any sample will do
         high += sampled_cut(toy.problem, padded, hinge + 1e-9, *draws).cut.bound(w) > hinge
-    assert 0 < low < 30
-    assert 0 < high < 30
+    assert 0 < low < 30 and 0 < high < 30
 
 
 # ---- where they lead -------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from helpers.draws import BOTH
 from helpers.objectives import log_losses, log_optimum
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
+from helpers.solvers import SOLVERS
 from helpers.structures import Numbers, bind
 from helpers.toys import TOYS, bind_rows
 from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import Regularizer
 from sskit.models.likelihood.log_loss import likelihood_of
-from sskit.solvers import BCFW, LBFGS, FrankWolfe
+from sskit.solvers import BCFW, LBFGS
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.path import tracer as tracer_module
@@ -27,13 +28,7 @@ from sskit.solvers.path.tracer import (
 )
 
 EPS = 0.1
-SOLVERS = {
-    "pairwise": BCFW(averaging=False),
-    "plain": BCFW(steps="fw", sampling="gap", averaging=False),
-    "cache": BCFW(cache=True, stored_passes=2, sampling="gap", averaging=False),
-    "fw": FrankWolfe(),
-    "projection": BCFW(steps="projection"),
-}
+SOLVERS = SOLVERS | {"projection": BCFW(steps="projection")}
 BOXES = {"free": None, "around zero": (-0.4, 0.3), "positive": (0.0, np.inf)}
 BOXES["off zero"] = 0.05, 0.6
 

@@ -77,16 +77,6 @@ cdef class DualProbe(ProblemProbe):
             dense[block.index[e]] = block.value[e]
         return dense
 
-    def advance(self, Py_ssize_t i, delta, double step, double loss_change):
-        """Shift plane 0 by step * delta and its loss by loss_change."""
-        self.dual.advance(self.block(i), self.direction(delta), step, loss_change)
-        self.delta.clear()
-
-    def assign(self, Py_ssize_t i, delta, double loss):
-        """Make (delta, loss) plane 0."""
-        self.dual.assign(self.block(i), self.direction(delta), loss)
-        self.delta.clear()
-
     def blend(self, Py_ssize_t i, Py_ssize_t p, double step):
         """Multiply all weights by 1 - step and give step to slot p."""
         p = self.slot(i, p)
@@ -192,40 +182,6 @@ def visit_all(Problem problem, w, double[:, ::1] out, int32_t[::1] going):
                 out[i, 0], out[i, 1] = loss, problem.sqnorm(i, delta)
                 delta.clear()
             again = going[0] != 0
-
-
-def collect(Py_ssize_t size, terms):
-    """Add sparse vectors to a direction, read it, and clear it.
-
-    Parameters
-    ----------
-    size : int
-        Length of the direction.
-    terms : iterable of (index, value, scale)
-        Sparse vectors and their factors.
-
-    Returns
-    -------
-    index : ndarray, int32
-        Places in the order in which they first appeared.
-    value : ndarray of shape (size,)
-        Sum of all terms.
-    clean : bool
-        Whether clearing left only zeros.
-    """
-    cdef Direction delta = Direction(size)
-    cdef const int32_t[::1] places
-    cdef const double[::1] entries
-    for index, value, scale in terms:
-        if len(index) and not (0 <= np.min(index) and np.max(index) < size):
-            raise IndexError(f"a direction of size {size} has no places {index}")
-        if len(index):
-            places = np.array(index, dtype=np.int32)
-            entries = checked(value, len(index), "value")
-            delta.add(&places[0], &entries[0], len(index), scale)
-    result = np.array(delta.index[: delta.n]), np.array(delta.value[:size])
-    delta.clear()
-    return *result, delta.n == 0 and not np.any(delta.value) and not np.any(delta.seen)
 
 
 @cython.boundscheck(True)

@@ -29,12 +29,6 @@ cdef extern from "label_block.hpp" namespace "sskit":
         void renew()
         Py_ssize_t best_edge()
 
-cdef extern from "label_block.hpp" namespace "sskit":
-    struct Marginals:
-        double both
-        double* end
-    Marginals nearest_pair(double start, double gain, double tie, double a, double b)
-
 
 cdef class FactorProbe:
     """Methods of factors on arrays.
@@ -213,12 +207,6 @@ def links(LabelSweep sweep, Py_ssize_t i):
         (link.edge, link.both, (link.end[0], link.end[1]), (link.mu[0], link.mu[1]))
         for link in (<OpenBlock*>&sweep.block).links
     ]
-
-
-def pair_step(double both, double gain, double tie, double a, double b):
-    """Return the three marginals that the exact step of an edge leads to, as nearest_pair()."""
-    cdef Marginals m = nearest_pair(both, gain, tie, a, b)
-    return m.both, m.end[0], m.end[1]
 
 
 cdef class PairProbe:

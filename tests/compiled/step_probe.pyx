@@ -42,23 +42,6 @@ cdef class StepProbe(WorkingSet):
             self.weight[a] = weight[a]
         self.sum_up()
 
-    def climb(self, Step step, Py_ssize_t max_steps, double min_slope=0.0):
-        """Take steps until their slope is at most `min_slope`.
-
-        Returns
-        -------
-        increase : float
-            Of the objective.
-        weight : ndarray of shape (n_atoms,)
-            The weights after the steps.
-        """
-        cdef Py_ssize_t a
-        cdef double increase
-        self.with_image = step.uses_mix
-        with nogil:
-            increase = self.improve(step, max_steps, min_slope)
-        return increase, np.array([self.weight[a] for a in range(self.n_atoms)])
-
     def choose(self, Step step):
         """Return the end points (target, source) that a step chooses; -1 is the mix."""
         step.choose(self)

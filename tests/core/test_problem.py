@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.toys import TOYS, chain_toy
-from sskit_probes.unreliable import BoundingProblem, ForgetfulProblem, WrappedProblem
+from helpers.toys import chain_toy
+from sskit_probes.unreliable import BoundingProblem, ForgetfulProblem
 
 from sskit.core.problem import Problem, block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
@@ -65,17 +65,6 @@ def test_a_method_that_is_forgotten_is_named_when_it_is_needed(forgotten):
     assert problem.fork().forgotten == forgotten
     with pytest.raises(NotImplementedError, match=f"ForgetfulProblem must implement {forgotten}"):
         solve()
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_an_oracle_that_misses_and_bounds_keeps_the_contract(name):
-    exact = TOYS[name](3).problem
-    check_problem(WrappedProblem(exact), 0)
-    for fraction, loose in [(1.0, 1.0), (0.5, 1.0), (0.5, 4.0), (0.0, 1.0)]:
-        problem = BoundingProblem(exact, fraction, loose)
-        assert problem.bounds and problem.fork().bounds and not problem.exact
-        check_problem(problem, 0)
-    check_problem(BoundingProblem(exact, bounds=False), 0)
 
 
 def test_block_weights_sum_to_one():

@@ -57,6 +57,10 @@ def test_seeds_and_batches(kind):
     assert draw(kind(9, np.random.RandomState(6)), 9)[:, 0].tolist() != draw(one, 9)[:, 0].tolist()
     for each in (kind, MaxGapSampler):
         assert each(5, np.random.RandomState(0)).begin_pass(7) == 7
+    learning = gap_sampler(3)
+    for i in range(3):
+        learn(learning, i, 1e-300 * (i == 1))
+    assert (draw(learning, 50)[:, 0] == 1).all()
     with pytest.raises(NotImplementedError, match="Sampler must implement draw_order"):
         Sampler(3, np.random.RandomState(0)).begin_pass(3)
     for i in (-1, 3):
@@ -70,16 +74,16 @@ def test_frequencies():
     check_frequencies(np.bincount(order, minlength=8), np.full(8, n / 8))
     # independent draws: a block follows itself as often as any other
     assert np.mean(order[1:] == order[:-1]) == pytest.approx(1 / 8, abs=0.01)
-    some = np.array([0.0, 1.0, 2.0, 0.0, 4.0, 0.5, 0.0])
-    for gaps, uniform_fraction in ((some, 0.0), (some, 0.2), (np.zeros(6), 0.0)):
-        sampler = gap_sampler(len(gaps), uniform_fraction=uniform_fraction)
-        sampler.set_gaps(gaps)
-        counts = np.bincount(draw(sampler, n)[:, 0], minlength=len(gaps))
-        uniform = 1.0 if not gaps.any() else uniform_fraction  # without any gap all are as likely
-        expected = uniform / len(gaps) + (1 - uniform) * gaps / max(gaps.sum(), 1.0)
+    gaps = np.array([0.0, 1.0, 2.0, 0.0, 4.0, 0.5, 0.0])
+    for uniform_fraction, some in (
+        (0.2, gaps),
+        (1.0, np.zeros(7)),
+    ):  # without any gap, all as often
+        sampler = gap_sampler(7, uniform_fraction=0.2)
+        sampler.set_gaps(some)
+        counts = np.bincount(draw(sampler, n)[:, 0], minlength=7)
+        expected = uniform_fraction / 7 + (1 - uniform_fraction) * gaps / gaps.sum()
         check_frequencies(counts, n * expected)
-    learn(sampler, 4, 1e-300)
-    assert (draw(sampler, 50)[:, 0] == 4).all()
 
 
 def test_blocks_set_aside_come_in_proportion_to_the_gaps_of_the_others():
@@ -100,8 +104,6 @@ def test_the_largest_gap_comes_first_and_all_may_be_set_aside():
     sampler = MaxGapSampler(4, np.random.RandomState(0))
     sampler.set_gaps(np.array([1.0, 4.0, 2.0, 3.0]))
     assert draw_batch(sampler, 4).tolist() == [1, 3, 2, 0]
-    learn(sampler, 2, 0.5)
-    assert draw_batch(sampler, 1).tolist() == [2]
     for kind in (GapSampler, MaxGapSampler):
         sampler = kind(3, np.random.RandomState(0))
         sampler.set_gaps(np.array([0.0, 1.0, 0.0]))
@@ -111,35 +113,33 @@ def test_the_largest_gap_comes_first_and_all_may_be_set_aside():
     sampler = MaxGapSampler(5, None)
     sampler.set_gaps(np.array([0.1, 0.7, 0.2, 0.7, 0.0]))
     assert draw(sampler, 3).tolist() == [[1, -1, -1]] * 3
-    visited = []
-    for gap in (0.3, 0.0, 0.15, 0.05, 0.01):
-        visited.append(int(draw(sampler, 1)[0, 0]))
-        learn(sampler, visited[-1], gap)
-    assert visited == [1, 3, 1, 2, 1]
+    for gap, block in ((0.3, 1), (0.0, 3), (0.15, 1), (0.05, 2), (0.01, 1)):
+        assert draw(sampler, 1)[0, 0] == block
+        learn(sampler, block, gap)
 
 
 def test_promising_blocks_once_each_in_random_order():
-    def sampler(slopes, seed=0, at_hand=lambda blocks: blocks):
-        random_state = np.random.RandomState(seed)
-        return PromisingSampler(len(slopes), random_state, slopes, 0.1, at_hand)
+    def sampler(slopes, at_hand=lambda blocks: blocks):
+        slopes = np.asarray(slopes)
+        return PromisingSampler(len(slopes), np.random.RandomState(3), slopes, 0.1, at_hand)
 
     slopes = np.array([0.0, 1.0, 0.09, 2.0, 0.11, 1.0, 2.8])
-    one = sampler(slopes)
+    one, other = sampler(slopes), sampler(slopes)
     # the mean is one: blocks that promised less than a tenth stay away
     orders = [draw(one, 7)[:, 0].tolist() for _ in range(20)]
     assert all(sorted(order) == [1, 3, 4, 5, 6] for order in orders)
     assert len({tuple(order) for order in orders}) > 10
+    assert draw(other, 7)[:, 0].tolist() == orders[0]
     some = draw(one, 2)[:, 0]
     assert len(some) == 2 and set(some) < {1, 3, 4, 5, 6}
     slopes[:] = [5.0, 0, 0, 0, 0, 0, 0]  # its owner keeps them up to date
     assert draw(one, 7)[:, 0].tolist() == [0]
-    np.testing.assert_array_equal(*(draw(sampler(np.ones(7), 3), 7) for _ in range(2)))
-    at_hand = sampler(np.array([1.0, 0.0, 1.0, 1.0]), at_hand=lambda blocks: blocks[blocks != 2])
+    at_hand = sampler([1.0, 0.0, 1.0, 1.0], lambda blocks: blocks[blocks != 2])
     assert sorted(draw(at_hand, 4)[:, 0]) == [0, 3]
     for value in (1.0, 0.0):  # all equal, or none
-        assert sorted(draw(sampler(np.full(4, value)), 4)[:, 0]) == [0, 1, 2, 3]
+        assert sorted(draw(sampler([value] * 4), 4)[:, 0]) == [0, 1, 2, 3]
     # slopes of solved blocks may be below zero by rounding: an empty pass is a pass
-    assert draw(sampler(np.full(4, -1e-17)), 4).shape == (0, 3)
+    assert draw(sampler([-1e-17] * 4), 4).shape == (0, 3)
 
 
 # ---- draws in proportion to gaps and the block of the largest gap, against NumPy ----------------

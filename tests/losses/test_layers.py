@@ -79,6 +79,26 @@ BASIC = ["hinge", "log loss"]
 # ---- one batch in many forms -------------------------------------------------------------------
 
 
+def check_padded(model, ragged, wide, labels, edges, given, n_edges):
+    """Padded potentials give what ragged ones do; what stands at padding is not looked at."""
+    found = model.evaluate(*ragged, labels[0], **edges)
+    again = model.evaluate(*wide, labels[1], **given)
+    np.testing.assert_array_equal(again.losses, found.losses)
+    weights = np.arange(len(found.losses), dtype=float)
+    a, b = found.gradients(weights), again.gradients(weights)
+    np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
+    np.testing.assert_array_equal(b[1], padded(a[1], 0.0, n_edges) if n_edges else a[1])
+    if isinstance(model, StructuredHinge):
+        np.testing.assert_array_equal(again.labels, padded(found.labels, -100))
+        np.testing.assert_array_equal(again.completed, padded(found.completed, -100))
+    methods = ["decode"] + ["max_marginals", "marginals"] * (model.structure != "graph")
+    for method in methods if "mask" in given else ():
+        found = getattr(model, method)(*ragged, **edges)
+        assert [len(x) for x in found] == [len(x) for x in ragged[0]]
+        expected = padded(found, -100 if method == "decode" else 0.0)
+        np.testing.assert_array_equal(getattr(model, method)(*wide, **given), expected)
+
+
 @every_pair(
     layer=["mean hinge", "log loss"],
     form=["shared", "by sequence", "by token"],
@@ -90,33 +110,21 @@ def test_padded_is_ragged(layer, form, with_mask, n_jobs):
     if form != "by token":
         tables = list(np.random.default_rng(1).standard_normal((len(LENGTHS), K, K)))
     make, value_of = LAYERS[layer]
-    model, pairwise = make(n_jobs=n_jobs), tables[0] if form == "shared" else tables
-    ragged = model.evaluate(unary, pairwise, labels)
-    np.testing.assert_array_equal(make().evaluate(unary, pairwise, labels).losses, ragged.losses)
+    pairwise = tables[0] if form == "shared" else tables
+    losses = make(n_jobs=n_jobs).evaluate(unary, pairwise, labels).losses
+    np.testing.assert_array_equal(make().evaluate(unary, pairwise, labels).losses, losses)
     for i, length in enumerate(LENGTHS):
         own = tables[i] if form == "by token" else [tables[i * (form != "shared")]] * 6
         edges = [(t, t + 1) for t in range(length - 1)]
         value = value_of(unary[i], own[: length - 1], edges, labels[i]) if length else 0.0
-        assert ragged.losses[i] == pytest.approx(value, abs=1e-12)
-    # what stands at padding is not looked at
-    wide, given = pairwise, {"mask": MASK} if with_mask else {}
+        assert losses[i] == pytest.approx(value, abs=1e-12)
+    wide, n_edges = pairwise, 6 if form == "by token" else None
     if form != "shared":
-        wide = padded(tables, np.nan, 6) if form == "by token" else np.array(tables)
+        wide = padded(tables, np.nan, 6) if n_edges else np.array(tables)
+    both = labels, padded(labels, 77 if with_mask else -100)
+    given = {"mask": MASK} if with_mask else {}
     wide = padded(unary, np.nan), wide
-    again = model.evaluate(*wide, padded(labels, 77 if with_mask else -100), **given)
-    np.testing.assert_array_equal(again.losses, ragged.losses)
-    a, b = ragged.gradients(np.arange(6.0)), again.gradients(np.arange(6.0))
-    np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
-    np.testing.assert_array_equal(b[1], padded(a[1], 0.0, 6) if form == "by token" else a[1])
-    if layer != "log loss":
-        np.testing.assert_array_equal(again.labels, padded(ragged.labels, -100))
-        np.testing.assert_array_equal(again.completed, padded(ragged.completed, -100))
-    for method, fill in (("decode", -100), ("max_marginals", 0.0), ("marginals", 0.0)):
-        found = getattr(model, method)(unary, pairwise)
-        assert [len(x) for x in found] == list(LENGTHS)
-        if with_mask:
-            again = getattr(model, method)(*wide, mask=MASK)
-            np.testing.assert_array_equal(again, padded(found, fill))
+    check_padded(make(n_jobs=n_jobs), (unary, pairwise), wide, both, {}, given, n_edges)
 
 
 @pytest.mark.parametrize(
@@ -130,25 +138,9 @@ def test_padded_graphs_are_ragged(layer, structure):
     unary = [rng.standard_normal((t, K)) for t in sizes]
     tables = [rng.standard_normal((len(e), K, K)) for e in edges]
     labels = [np.array([0, -100, 2]), np.array([1, -100]), np.array([0, 0])]
-    ragged = model.evaluate(unary, tables, labels, edges=edges)
     given = {"edges": padded(edges, -1, 4), "mask": np.arange(7) < np.array(sizes)[:, np.newaxis]}
-    wide = padded(unary, np.nan), padded(tables, np.nan, 4)
-    again = model.evaluate(*wide, padded(labels, -100), **given)
-    np.testing.assert_array_equal(again.losses, ragged.losses)
-    assert layer == "log loss" or ragged.completed[1][1] == unary[1][1].argmax()
-    a, b = ragged.gradients(), again.gradients()
-    np.testing.assert_array_equal(b[0], padded(a[0], 0.0))
-    np.testing.assert_array_equal(b[1], padded(a[1], 0.0, 4))
-    # one table for each sample
-    own = [rng.standard_normal((K, K)) for _ in sizes]
-    each = [np.repeat(t[np.newaxis], len(e), axis=0) for t, e in zip(own, edges, strict=True)]
-    one, all_ = (model.evaluate(unary, t, labels, edges=edges) for t in (own, each))
-    np.testing.assert_array_equal(one.losses, all_.losses)
-    for x, y in zip(one.gradients()[1], all_.gradients()[1], strict=True):
-        np.testing.assert_allclose(x, y.sum(axis=0), atol=1e-15)
-    for method in ("max_marginals", "marginals") if structure == "tree" else ():
-        found = getattr(model, method)(unary, tables, edges=edges)
-        np.testing.assert_array_equal(getattr(model, method)(*wide, **given), padded(found, 0.0))
+    wide, both = (padded(unary, np.nan), padded(tables, np.nan, 4)), (labels, padded(labels, -100))
+    check_padded(model, (unary, tables), wide, both, {"edges": edges}, given, 4)
 
 
 def test_a_label_at_the_end_is_hidden_inside_a_mask_and_padding_without_one():
@@ -165,23 +157,29 @@ def test_a_label_at_the_end_is_hidden_inside_a_mask_and_padding_without_one():
 @pytest.mark.parametrize("layer", ["hinge", "slack hinge", "log loss"])
 def test_single_precision(layer):
     unary, tables, labels = ragged_chains(dtype=np.float32)
-    wide = [x.astype(np.float64) for x in unary], [x.astype(np.float64) for x in tables]
     model, table = LAYERS[layer][0](), tables[2][0]
-    small = model.evaluate(unary, table, labels)
-    large = model.evaluate(wide[0], table.astype(np.float64), labels)
-    assert (small.losses.dtype, large.losses.dtype) == (np.float32, np.float64)
-    np.testing.assert_array_equal(small.losses, large.losses.astype(np.float32))
-    a, b = small.gradients(), large.gradients()
-    assert {x.dtype for x in (*a[0], a[1])} == {np.dtype(np.float32)}
-    np.testing.assert_array_equal(a[1], b[1].astype(np.float32))
-    mixed = model.evaluate(unary, table.astype(np.float64), labels).gradients()
-    assert (mixed[0][0].dtype, mixed[1].dtype) == (np.float32, np.float64)
-    half, whole = [x.astype(np.float16) for x in unary], [x.round().astype(int) for x in unary]
-    assert model.evaluate(half, table, labels).losses.dtype == np.float32
-    assert model.evaluate(whole, table, labels).losses.dtype == np.float64
+
+    def results(dtype, of_table):
+        found = model.evaluate([x.astype(dtype) for x in unary], table.astype(of_table), labels)
+        return found.losses, *found.gradients()
+
+    losses, nodes, of_table = results(np.float32, np.float32)
+    exact, _, of_exact_table = results(np.float64, np.float64)
+    assert exact.dtype == np.float64
+    assert {x.dtype for x in (losses, *nodes, of_table)} == {np.dtype(np.float32)}
+    np.testing.assert_array_equal(losses, exact.astype(np.float32))
+    np.testing.assert_array_equal(of_table, of_exact_table.astype(np.float32))
+    _, nodes, of_table = results(np.float32, np.float64)
+    assert (nodes[0].dtype, of_table.dtype) == (np.float32, np.float64)
+    for dtype, expected in ((np.float16, np.float32), (int, np.float64)):
+        assert results(dtype, np.float32)[0].dtype == expected
     for method in ("max_marginals", "marginals"):
-        found = getattr(model, method)(unary, tables)[0]
-        np.testing.assert_allclose(found, getattr(model, method)(*wide)[0], rtol=1e-5)
+        small, large = (
+            getattr(model, method)([x.astype(dtype) for x in unary], table.astype(dtype))[0]
+            for dtype in (np.float32, np.float64)
+        )
+        assert small.dtype == np.float32
+        np.testing.assert_allclose(small, large, rtol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -234,15 +232,14 @@ def test_empty_batches(layer):
     assert found.losses.tolist() == [0, 0]
     # graphs without edges
     unary, labels = np.random.default_rng(0).standard_normal((2, 1, K)), np.array([[0], [2]])
-    chain = make().evaluate(unary, table, labels)
+    chain = pickle.loads(pickle.dumps(make().evaluate(unary, table, labels)))
     for structure in ("tree", "graph")[: 1 + (layer == "hinge")]:
         assert make(structure).evaluate([], table, [], edges=[]).losses.shape == (0,)
         for edges in ([], np.zeros((0, 2), dtype=int), [[], []]):
             found = make(structure).evaluate(unary, table, labels, edges=edges)
             np.testing.assert_allclose(found.losses, chain.losses, rtol=1e-15)
+            np.testing.assert_allclose(found.gradients()[0], chain.gradients()[0], atol=1e-15)
             np.testing.assert_array_equal(found.gradients()[1], table)
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again.gradients()[0], found.gradients()[0])
 
 
 # ---- values and gradients ----------------------------------------------------------------------
@@ -299,9 +296,14 @@ def test_gradients_are_finite_differences(layer, structure, form, hidden):
     potentials, model = [unary, None], make(structure)
     potentials[1], tables = list(as_forms(structure, rng, 2, edges))[form]
     found = model.evaluate(*potentials, labels, **given)
+    best = None if structure == "graph" else model.max_marginals(*potentials, **given)
     for i in range(2):
         value = value_of(unary[i], tables[i], edges, labels[i])
         assert found.losses[i] == pytest.approx(value, abs=1e-12)
+        labellings, scores = every_labelling(unary[i], tables[i], edges)
+        for v, k in np.ndindex(4, K) if best is not None else ():
+            largest = scores[labellings[:, v] == k].max()
+            assert best[i, v, k] == pytest.approx(largest, abs=1e-12)
     for which, gradient in enumerate(found.gradients(weights)):
         assert gradient.shape == potentials[which].shape
         for place in range(gradient.size):
@@ -318,24 +320,6 @@ def test_gradients_are_finite_differences(layer, structure, form, hidden):
     elif layer == "log loss" and not hidden:
         by_nodes = model.marginals(*potentials, **given) - np.eye(K)[labels]
         np.testing.assert_allclose(found.gradients()[0], by_nodes, atol=1e-12)
-
-
-@pytest.mark.parametrize("form", range(3))
-@pytest.mark.parametrize("structure", ["chain", "tree"])
-def test_marginals(structure, form):
-    rng, edges = np.random.default_rng(5), EDGES[structure]
-    given = {} if structure == "chain" else {"edges": edges}
-    unary, hinge = rng.standard_normal((3, 4, K)), StructuredHinge(structure)
-    pairwise, tables = list(as_forms(structure, rng, 3, edges))[form]
-    best = hinge.max_marginals(unary, pairwise, **given)
-    likely = hinge.marginals(unary / 0.7, pairwise / 0.7, **given)
-    for i in range(3):
-        labellings, scores = every_labelling(unary[i], tables[i], edges)
-        weight = np.exp(scores / 0.7) / np.exp(scores / 0.7).sum()
-        for v, k in np.ndindex(4, K):
-            has = labellings[:, v] == k
-            assert best[i, v, k] == pytest.approx(scores[has].max(), abs=1e-12)
-            assert likely[i, v, k] == pytest.approx(weight[has].sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -355,22 +339,6 @@ def test_potts_numbers_are_tables_with_a_diagonal(layer, structure):
         np.testing.assert_allclose(by_nodes, nodes, rtol=0, atol=1e-12 * (layer != "hinge"))
         assert by_numbers.shape == shape
         np.testing.assert_allclose(by_numbers, np.trace(of_tables, axis1=-2, axis2=-1))
-
-
-@pytest.mark.parametrize(
-    ("edges", "n_states", "attract"), [(STAR, 3, False), (LOOP, 2, True), (LOOP, 3, False)]
-)
-def test_inference_of_graphs(edges, n_states, attract):
-    """By max-sum, by a cut, by elimination."""
-    rng = np.random.default_rng(1)
-    sizes = {"n": 10, "n_edges": len(edges), "n_states": n_states}
-    unary, tables, labels = random_batch(rng, hidden=0.3, **sizes)
-    if attract:
-        tables = np.abs(tables) * (2 * np.eye(2) - 1)
-    found = StructuredHinge("graph").evaluate(unary, tables, labels, edges=edges)
-    assert found.exact.all()
-    expected = [hinge_of(unary[i], tables[i], edges, labels[i])[0] for i in range(10)]
-    np.testing.assert_allclose(found.losses, expected, rtol=0, atol=1e-12)
 
 
 def test_large_graphs_of_two_labels():
@@ -431,21 +399,19 @@ def test_forbidden_transitions_are_never_taken(layer, scale):
 
 def test_graphs_without_an_allowed_labelling_are_named():
     none, zeros = np.random.default_rng(0).standard_normal((20, 8, 3)), np.zeros((20, 8), dtype=int)
-    table, edges, wide = np.zeros((3, 3)), [(t, t + 1) for t in range(7)], np.zeros((1, 225, 3))
+    table, wide, path = np.zeros((3, 3)), np.zeros((1, 225, 3)), [(t, t + 1) for t in range(7)]
     none[1, 2] = wide[0, 7] = table[0, 2] = -np.inf
-    evaluate = {name: StructuredHinge(name).evaluate for name in ("tree", "graph")}
-    for structure, pairs in (("tree", edges), ("graph", [*edges, (7, 0)])):
-        given = {"edges": pairs}
-        check_refused(
-            (lambda f=evaluate[structure], given=given: f(none, table, zeros - 100, **given),
-             f"{structure} 1: .*(allowed|forbidden)"),
-            (lambda f=evaluate[structure], given=given: f(none, table, zeros, **given),
-             f"{structure} 1: no labelling that agrees with labels"),
-        )  # fmt: skip
-    # too wide for elimination
-    given = {"edges": grid_edges(15, 15), "mask": np.ones((1, 225), dtype=bool)}
-    with pytest.raises(ValueError, match="graph 0: .*(allowed|forbidden)"):
-        evaluate["graph"](wide, np.zeros((3, 3)), np.full((1, 225), -100), **given)
+    cases = [(name, none, edges) for name, edges in (("tree", path), ("graph", [*path, (7, 0)]))]
+    cases.append(("graph", wide, grid_edges(15, 15)))  # too wide for elimination
+    for structure, unary, edges in cases:
+        evaluate = partial(StructuredHinge(structure).evaluate, unary, edges=edges)
+        hidden = np.full(unary.shape[:2], -100)
+        name, mask = f"{structure} {len(unary) > 1:d}: ", np.ones(unary.shape[:2], dtype=bool)
+        with pytest.raises(ValueError, match=f"{name}.*(allowed|forbidden)"):
+            evaluate(table if unary is none else np.zeros((3, 3)), hidden, mask=mask)
+        if unary is none:
+            with pytest.raises(ValueError, match=f"{name}no labelling that agrees with labels"):
+                evaluate(table, zeros)
 
 
 def nan_at(array, *place, value=np.nan):

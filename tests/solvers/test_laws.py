@@ -4,44 +4,33 @@ import numpy as np
 import pytest
 from helpers.draws import BOTH, draw
 from helpers.laws import check_optimum, check_solution, follow, solve_toy, start_run
+from helpers.objectives import log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
+from helpers.solvers import LAST, LIKELIHOOD, SAMPLED, SOLVERS, bound_for
 from helpers.toys import FIRST, FORMS, TOYS, rebind
 from sklearn.base import clone
 
 from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, CuttingPlane, FrankWolfe, MultiPlane, Subgradient
+from sskit.solvers import BCFW
 from sskit.solvers.block_coordinate import rounds
+from sskit.solvers.common.solution import Status
 from sskit.solvers.oracle_calls.pool import make_pool
+from sskit.solvers.quasi_newton import lbfgs
 from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
 SAMPLING = ["permutation", "uniform", "gap", "max_gap"]
-SOLVERS = {
-    "plain": BCFW(steps="fw", averaging=False),
-    "plain, averaging": BCFW(steps="fw", sampling="uniform", averaging=True),
-    "plain, batches": BCFW(steps="fw", sampling="gap", batch_size=4, averaging=False),
-    "pairwise": BCFW(),
-    "pairwise, averaging": BCFW(stored_passes=2, averaging=True, gap_every=2),
-    "pairwise, batches": BCFW(sampling="max_gap", cache=True, batch_size=3),
-    "away, averaging": BCFW(steps="away", sampling="gap", cache=True, averaging=True),
-    "mpbcfw": MultiPlane(averaging=False),
-    "mpbcfw, averaging": MultiPlane(steps="pairwise", sampling="gap", gap_every=3),
-    "mpbcfw, away": MultiPlane(steps="away"),
-    "fw": FrankWolfe(),
-    "ssg": Subgradient(),
-    "ssg, last": Subgradient(averaging=False),
-    "cuts": CuttingPlane(),
-    "cuts, undamped": CuttingPlane(damping=0.0, cut_life=5),
-}
 # Their threads only ask oracles: how many there are decides nothing.
-ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped")
+ASKING = ("plain, batches", "pairwise, batches", "fw", "cuts", "cuts, undamped", *SAMPLED)
+SEQUENCES, EG = ("chain", "segments", "second chain"), LIKELIHOOD["eg"]
 COLUMNS = ("n_passes", "n_oracle_calls", "primal", "dual", "gap")
 
 
 def solve(solver, toy, box=None, **options):
     options = {"tol": 0, "max_iter": 15, "random_state": 0} | options
-    solver = SOLVERS[solver] if isinstance(solver, str) else solver
+    known = SOLVERS | SAMPLED | LIKELIHOOD
+    solver = known[solver] if isinstance(solver, str) else solver
     return solve_toy(solver, toy, LAM, box, **options)
 
 
@@ -67,9 +56,56 @@ def test_the_optimum_is_bracketed(solver, name, form, bounded, weighted, n_jobs)
     assert (history["primal"] >= optimum - 1e-8).all()
     # slow ones may need more passes than they got, but all come near
     assert solution.gap <= (0.3 if solver == "ssg, last" else 0.1) * solution.unit
-    if hasattr(solution.fit.run, "dual") and not getattr(SOLVERS[solver], "averaging", False):
+    if solver in LAST:
         dual = toy.dual(solution.fit.run.dual, LAM, box)
         assert solution.gap == pytest.approx(toy.pairs.primal(w, LAM) - dual, abs=1e-10)
+
+
+@every_pair(
+    solver=LIKELIHOOD,
+    name=["chain", "multiclass"],
+    form=FORMS,
+    weighted=BOTH,
+    with_prior=BOTH,
+    bounded=BOTH,
+    n_jobs=[1, 2],
+    single=BOTH,
+)
+def test_the_optimum_of_a_likelihood_is_bracketed(
+    solver, name, form, weighted, with_prior, bounded, n_jobs, single, monkeypatch
+):
+    monkeypatch.setattr(lbfgs, "MANY_WEIGHTS", 0 if single else 2**20)
+    bounded &= LIKELIHOOD[solver].keeps_bounds
+    toy, box = draw(name, 3, 8, form=form, weighted=weighted, bounded=bounded)
+    toy = bound_for(LIKELIHOOD[solver], toy)
+    prior = np.random.default_rng(5).normal(size=toy.pairs.d) if with_prior else np.zeros(1)
+    regularizer, exact = toy.regularizer(0.05, box), solver != "eg"
+    if with_prior:
+        regularizer.set_prior(toy.unflat(prior))
+    solution = LIKELIHOOD[solver].solve(
+        toy.problem, regularizer, tol=1e-9 if exact else 1e-6, max_iter=3000, n_jobs=n_jobs,
+        random_state=0,
+    )  # fmt: skip
+    assert solution.status is Status.CONVERGED and solution.certified
+    pairs = None if box is None else list(zip(*box, strict=True))
+    optimum, history = log_optimum(toy, 0.05, prior, pairs), solution.history
+    w = toy.flat(solution.w)
+    assert box is None or ((box[0] <= w) & (w <= box[1])).all()
+    value, slope = log_primal(toy, toy.flat(solution.w), 0.05, prior)
+    assert solution.primal == pytest.approx(value, abs=1e-12)
+    assert solution.gap == pytest.approx(value - solution.dual, abs=1e-10)
+    at_zero, _ = log_primal(toy, np.zeros(toy.pairs.d), 0.05)
+    assert solution.unit == pytest.approx(at_zero, abs=1e-12)
+    assert (history["dual"] <= optimum + 1e-9).all()
+    assert (history["primal"] >= optimum - 1e-9).all()
+    assert (np.diff(history["dual"]) >= -1e-9).all()
+    if exact:
+        assert (np.diff(history["primal"]) <= 1e-13).all()
+        assert solution.gap <= slope @ slope / (2 * 0.05) + 1e-14
+        assert len(history["gap"]) == solution.n_iter
+        # one more sum for the objective at zero, and at a prior
+        n_sums = solution.n_iter + 1 + with_prior
+        assert solution.n_oracle_calls == n_sums * toy.pairs.n
 
 
 @every_pair(
@@ -136,9 +172,11 @@ def test_averaging_returns_the_better_of_the_two(name, solver, bounded):
     assert better.gap == pytest.approx(better.primal - better.dual, abs=1e-11)
 
 
-@every_pair(solver=SOLVERS, name=TOYS, n_jobs=[(1, None), (2, 2)])
+@every_pair(solver=SOLVERS | SAMPLED | {"eg": EG}, name=TOYS, n_jobs=[(1, None), (2, 2)])
 def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
     toy, n_jobs = draw(name, 41, 9)[0], (1, 2, 3) if solver in ASKING else n_jobs
+    if solver == "eg":
+        toy = bound_for(EG, draw("chain" if name in SEQUENCES else "multiclass", 41, 9)[0])
     first, *others = (solve(solver, toy, random_state=7, n_jobs=number) for number in n_jobs)
     for other in others:
         np.testing.assert_array_equal(other.w, first.w)
@@ -147,7 +185,7 @@ def test_seed_and_number_of_jobs_fix_every_bit(solver, name, n_jobs):
         assert other.gap == first.gap
     again = solve(solver, toy, random_state=8, n_jobs=n_jobs[0])
     draws = solver not in ("fw", "cuts", "cuts, undamped")
-    assert draws == (again.w.tolist() != first.w.tolist())
+    assert draws == (again.history["gap"].tolist() != first.history["gap"].tolist())
 
 
 @pytest.mark.parametrize("name", TOYS)

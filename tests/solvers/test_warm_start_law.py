@@ -11,24 +11,22 @@ import pytest
 from helpers.crossing import in_turn
 from helpers.laws import check_dual_point, check_solution, solve_toy
 from helpers.qp import solve_primal
+from helpers.solvers import SOLVERS
 from helpers.toys import TOYS, rebind
 from scipy.optimize import nnls
 from sskit_probes.core_probe import DualProbe, mix_of
 
 import sskit.solvers
-from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, MultiPlane
 from sskit.testing.probe import ProblemProbe
 
 LAM, N = 0.1, 8
-SOLVERS = {
-    "bcfw": BCFW(),
-    "bcfw, plain": BCFW(steps="fw"),
-    "bcfw, away": BCFW(steps="away", stored_passes=1, cache=True),
-    "bcfw, batches": BCFW(steps="fw", batch_size=3, averaging=False),
-    "bcfw, little memory": BCFW(cache_size=1e-4),
-    "mpbcfw": MultiPlane(averaging=False),
+SOLVERS = {name: SOLVERS[name] for name in ("pairwise", "plain", "plain, batches")} | {
+    "away": BCFW(steps="away", stored_passes=1, cache=True),
+    "little memory": BCFW(cache_size=1e-4),
+    "mpbcfw": SOLVERS["mpbcfw"],
     "mpbcfw, away": MultiPlane(steps="away", max_planes=2, plane_life=1),
-    "fw": FrankWolfe(),
+    "fw": SOLVERS["fw"],
 }
 
 
@@ -111,7 +109,7 @@ def test_a_fit_goes_on_with_other_samples(name, solver):
 
 
 @pytest.mark.parametrize(
-    ("name", "solver"), in_turn(TOYS, ["bcfw", "bcfw, plain", "mpbcfw", "fw"], 2)
+    ("name", "solver"), in_turn(TOYS, ["pairwise", "plain", "mpbcfw", "fw"], 2)
 )
 def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, solver):
     (toy, lam, _), (more, less, _) = (stage(name, which) for which in list(STAGES)[:2])

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.hidden import Hidden, Started, Styles, make_styles
-from helpers.structures import Chains, Classes, Matching, Signs, best_sign
+from helpers.structures import Chains, Matching, Signs, best_sign
 
 from sskit.testing import check_structure
 
@@ -16,27 +16,27 @@ def samples():
     return rng.normal(size=(4, 3)), [1, -1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("model", "X", "y", "labellings"),
-    [
+def test_right_structures_pass():
+    rng = np.random.default_rng(0)
+    tables, styles = list(rng.normal(size=(2, 3, 3, 4))), make_styles(6)
+    chains = list(rng.normal(size=(3, 4, 2)))
+    for model, X, Y, labellings in [
         (Signs(), *samples(), lambda x: (1, -1)),
-        (Classes(), samples()[0], [0, 1, 2, 0], lambda x: range(3)),
         (
-            Chains(2), list(np.random.default_rng(0).normal(size=(3, 4, 2))),
-            [np.array([0, 1, 1, 0])] * 3,
+            Chains(2), chains, [np.array([0, 1, 1, 0])] * 3,
             lambda x: [np.array(y) for y in itertools.product(range(2), repeat=len(x))],
         ),
         (
-            Matching(), list(np.random.default_rng(0).normal(size=(2, 3, 3, 4))),
-            [np.arange(3), np.array([2, 0, 1])],
+            Matching(), tables, [np.arange(3), np.array([2, 0, 1])],
             lambda x: [np.array(y) for y in itertools.permutations(range(len(x)))],
         ),
-    ],
-    ids=["signs", "classes", "chains", "matchings"],
-)  # fmt: skip
-def test_right_structures_pass(model, X, y, labellings):
-    check_structure(model, X, y, labellings=labellings, random_state=0)
-    check_structure(model, X, y, random_state=0)
+        # with hidden parts
+        (Started(), *styles, Started().labellings),
+        (Styles(), *styles, Styles().labellings),
+        (Hidden(), *styles, lambda x: range(6)),
+    ]:  # fmt: skip
+        check_structure(model, X, Y, labellings=labellings, random_state=0)
+        check_structure(model, X, Y, random_state=0)
 
 
 def writing(place, answer):
@@ -110,16 +110,6 @@ MISTAKES = {
     "is not what is known": ("observed", lambda right, y: y[1]),
     "argmax .* found .* but .* has": ("argmax", lambda right, *given: (right(*given)[0], 0)),
 }  # fmt: skip
-
-
-def test_hidden_parts():
-    X, y = make_styles(6)
-    for model, labellings in [
-        (Started(), Started().labellings),
-        (Styles(), Styles().labellings),
-        (Hidden(), lambda x: range(6)),
-    ]:
-        check_structure(model, X, y, labellings=labellings, random_state=0)
 
 
 @pytest.mark.parametrize("message", MISTAKES)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.laws import start_run
 from helpers.paper import dual_value
 from helpers.toys import bind_rows, keeping
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
@@ -24,7 +25,8 @@ def noisy_rows(n_rows, n_features, n_classes, fraction):
 
 
 @pytest.mark.parametrize(
-    ("steps", "cache"), [("fw", False), ("pairwise", True), ("away", False), ("away", True)]
+    ("steps", "cache"),
+    [("fw", False), ("pairwise", True), ("away", False), ("away", True), ("projection", False)],
 )
 @pytest.mark.parametrize("many", [300_000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_drift_after_many_steps(steps, cache, many):
@@ -49,6 +51,7 @@ def test_drift_after_many_steps(steps, cache, many):
 
 # ---- evicted planes with weight --------------------------------------------------------------
 
+N_BLOCKS, LAM = 30, 1e-3
 EVICTING = {
     "plain": BCFW(steps="fw", block_steps=3, stored_passes=1),
     "pairwise": BCFW(steps="pairwise", stored_passes=1, batch_size=4),
@@ -60,68 +63,56 @@ EVICTING = {
 }
 
 
-class Evictions:
-    """A run on rows whose blocks lose planes of all weights, from next to none to nearly one."""
+def evict(rng, toy, run, probe):
+    """Shift all but a little of the weight of a plane to another one, and evict it."""
+    i, little = int(rng.integers(N_BLOCKS)), 10.0 ** rng.uniform(-12, -1)
+    code, weights, _, _ = planes_of(run.dual, i)
+    if len(weights) < 2 or weights.max() <= little:
+        return
+    source = int(weights.argmax())
+    target = (source + int(rng.integers(1, len(weights)))) % len(weights)
+    amount = weights[source] - little
+    delta = probe.plane(i, code[target]) - probe.plane(i, code[source])
+    probe.shift(i, 1 + source, 1 + target, amount)
+    probe.add(run.regularizer, i, delta, amount * toy.pairs.c[i] / LAM)
+    probe.evict(i, 1 + source)
 
-    n_blocks, lam = 30, 1e-3
 
-    def __init__(self, solver):
-        self.rng, self.toy = np.random.default_rng(1), noisy_rows(self.n_blocks, 4, 6, 0.4)
-        options, kind = solver.get_params() | {"averaging": False}, keeping(10**6)
-        if "plane_life" in options:  # planes go by evict() only
-            options["plane_life"], kind = 10**6, type(solver)
-        regularizer = self.toy.regularizer(self.lam)
-        self.run = kind(**options).start(self.toy.problem, regularizer, np.random.RandomState(0))
-        self.probe = DualProbe(self.toy.problem, self.run.dual)
-
-    def evict(self, n):
-        """Shift all but a little of a plane's weight to another one, and evict it; n times."""
-        for _ in range(n):
-            i = int(self.rng.integers(self.n_blocks))
-            code, weights, _, _ = planes_of(self.run.dual, i)
-            little = 10.0 ** self.rng.uniform(-12, -1)
-            if len(weights) < 2 or weights.max() <= little:
-                continue
-            source = int(weights.argmax())
-            target = (source + int(self.rng.integers(1, len(weights)))) % len(weights)
-            amount = weights[source] - little
-            delta = self.probe.plane(i, code[target]) - self.probe.plane(i, code[source])
-            self.probe.shift(i, 1 + source, 1 + target, amount)
-            scale = self.toy.pairs.c[i] / self.lam
-            self.probe.add(self.run.regularizer, i, delta, amount * scale)
-            self.probe.evict(i, 1 + source)
-
-    def from_scratch(self):
-        """(v, D) of the mixes, made convex, and by how much one is no mix or has not its loss."""
-        pairs, v, total, errors = self.toy.pairs, 0.0, 0.0, []
-        for i in range(self.n_blocks):
-            # the statistics of a class are the weight with which it takes part, negative; the
-            # true class comes first
-            alpha = -self.probe.mix(i)[pairs.labels[i]]
-            alpha[0] = 0.0
-            loss = alpha @ pairs.loss[i]
-            errors += [abs(loss - mix_of(self.run.dual, i)[2]), -alpha.min(), alpha.sum() - 1.0]
-            alpha = np.maximum(alpha, 0.0)
-            alpha /= max(alpha.sum(), 1.0)
-            v = v + pairs.c[i] / self.lam * (alpha @ pairs.psi[i])
-            total += pairs.c[i] * (alpha @ pairs.loss[i])
-        return v, dual_value(v, total, self.lam), max(errors)
+def from_scratch(toy, run, probe):
+    """(v, D) of the mixes, made convex, and by how much one is no mix or has not its loss."""
+    pairs, v, total, errors = toy.pairs, 0.0, 0.0, []
+    for i in range(N_BLOCKS):
+        # the statistics of a class are the weight with which it takes part, negative; the
+        # true class comes first
+        alpha = -probe.mix(i)[pairs.labels[i]]
+        alpha[0] = 0.0
+        loss = alpha @ pairs.loss[i]
+        errors += [abs(loss - mix_of(run.dual, i)[2]), -alpha.min(), alpha.sum() - 1.0]
+        alpha = np.maximum(alpha, 0.0)
+        alpha /= max(alpha.sum(), 1.0)
+        v = v + pairs.c[i] / LAM * (alpha @ pairs.psi[i])
+        total += pairs.c[i] * (alpha @ pairs.loss[i])
+    return v, dual_value(v, total, LAM), max(errors)
 
 
 @pytest.mark.parametrize("n_steps", [12_000, pytest.param(300_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EVICTING)
 def test_gaps_hold_where_planes_with_weight_are_evicted(name, n_steps):
     """They are those of a mix of planes: not of rounding, enlarged by a small weight."""
-    work = Evictions(EVICTING[name])
-    for n in range(n_steps // work.n_blocks):
-        work.run.run_pass()
-        if n + 10 < n_steps // work.n_blocks:
-            work.evict(4)
-    v, dual, error = work.from_scratch()
+    options, kind = EVICTING[name].get_params() | {"averaging": False}, keeping(10**6)
+    if "plane_life" in options:  # planes go by evict() only
+        options["plane_life"], kind = 10**6, MultiPlane
+    rng, toy, n_passes = np.random.default_rng(1), noisy_rows(N_BLOCKS, 4, 6, 0.4), n_steps // 30
+    run = start_run(kind(**options), toy, LAM)
+    probe = DualProbe(toy.problem, run.dual)
+    for n in range(n_passes):
+        run.run_pass()
+        for _ in range(4 if n + 10 < n_passes else 0):
+            evict(rng, toy, run, probe)
+    v, dual, error = from_scratch(toy, run, probe)
     assert error < 1e-9
-    w = work.toy.flat(work.run.weights())
     # as if each dual weight were wrong by 1e-9
-    np.testing.assert_allclose(w, v, rtol=0, atol=1e-9 / work.lam)
-    certificate = work.run.certify(make_pool(work.toy.problem))
-    primal = work.toy.pairs.primal(work.toy.flat(certificate.w), work.lam)
+    np.testing.assert_allclose(toy.flat(run.weights()), v, rtol=0, atol=1e-9 / LAM)
+    certificate = run.certify(make_pool(toy.problem))
+    primal = toy.pairs.primal(toy.flat(certificate.w), LAM)
     assert certificate.gap == pytest.approx(primal - dual, abs=1e-9)

@@ -10,7 +10,6 @@ from helpers.laws import check_solution, follow, solve_toy, start_run
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.toys import FORMS, TOYS, bind_rows, ranking_toy
-from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sskit_probes.core_probe import DualProbe
 
@@ -29,6 +28,10 @@ X, Y = make_classification(
 )
 
 
+def box_of(toy):
+    return np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)
+
+
 def fitted(solver=PROJECTION, **options):
     given = {"lam": 0.02, "tol": 1e-3, "random_state": 0} | options
     return StructSVMClassifier(solver=solver, **given).fit(X, Y)
@@ -40,7 +43,6 @@ SOLVERS = {
     "averaging": BCFW(steps="projection", averaging=True),
     "gap": BCFW(steps="projection", sampling="gap", stored_passes=2),
     "max_gap": BCFW(steps="projection", sampling="max_gap"),
-    "uniform": BCFW(steps="projection", sampling="uniform"),
     "batch": BCFW(steps="projection", batch_size=3),
 }
 
@@ -58,7 +60,7 @@ def test_the_optimum_is_bracketed_and_bits_are_those_of_the_seed(
 ):
     weights = np.random.default_rng(2).uniform(0.2, 3.0, size=12) if weighted else None
     toy = (TOYS | {"pairs": PAIRS})[name](41, n=12, form=form, weights=weights)
-    box = (np.full(toy.pairs.d, -0.15), np.full(toy.pairs.d, 0.2)) if bounded else None
+    box = box_of(toy) if bounded else None
     solution, again = (
         solve_toy(SOLVERS[solver], toy, 0.1, box, tol=1e-5, max_iter=5_000, n_jobs=n_jobs)
         for _ in range(2)
@@ -88,7 +90,7 @@ def test_a_visit_solves_its_block():
 @pytest.mark.parametrize("make", [TOYS["multiclass"], PAIRS])
 def test_the_dual_never_falls(make, bounded):
     toy = make(43, n=15)
-    box = (np.full(toy.pairs.d, -0.2), np.full(toy.pairs.d, 0.2)) if bounded else None
+    box = box_of(toy) if bounded else None
     run = start_run(BCFW(steps="projection", averaging=False), toy, 0.05, box)
 
     def between(n, run):
@@ -98,60 +100,25 @@ def test_the_dual_never_falls(make, bounded):
 
     follow(toy, run, 60, lam=0.05, box=box, between=between)
     assert run.dual.n_support_planes() <= 15
-    if not bounded:  # nor do weights drift from their dual point
-        run = start_run(PROJECTION, toy, 1e-3, n_passes=3_000)
-        v, _ = toy.dual_sum(run.dual, 1e-3)
-        w = toy.flat(np.array(run.regularizer.v)[: len(v)])
-        np.testing.assert_allclose(w, v, atol=1e-9 * np.abs(v).max())
 
 
-@pytest.mark.parametrize(("n_jobs", "weighted"), [(1, False), (2, True)])
-def test_it_ends_where_pairwise_steps_do(n_jobs, weighted):
-    options = {"kernel": "rbf", "lam": 0.01, "tol": 1e-4, "random_state": 0, "max_iter": 5_000}
-    weight = np.linspace(0.1, 2.0, len(X)) if weighted else None
-    one, other, few_rows = (
-        StructSVMClassifier(standardize=False, n_jobs=n_jobs, **given, **options).fit(X, Y, weight)
-        for given in (
-            {"solver": PROJECTION},
-            {"solver": BCFW(steps="pairwise")},
-            {"solver": PROJECTION, "kernel_cache": 0.02},  # rows are worked out again
-        )
-    )
-    least = max(model.dual_objective_ for model in (one, other, few_rows))
-    for model in (one, few_rows):
-        assert model.certified_
-        assert model.primal_objective_ <= least + model.dual_gap_ + 1e-9
-    assert (one.predict(X) == other.predict(X)).mean() > 0.97
-
-
-@pytest.mark.parametrize(
-    ("first", "kernel"),
-    [("projection", "linear"), ("pairwise", "rbf"), ("fw", "linear"), ("fw", "rbf")],
-)
-def test_warm_starts_cross_kinds_of_steps(first, kernel):
-    model = fitted(BCFW(steps=first), kernel=kernel, warm_start=True, tol=1e-3, max_iter=3_000)
-    for steps in ("projection", "pairwise", "projection"):
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_warm_starts_cross_kinds_of_steps(kernel):
+    model = fitted(kernel=kernel, warm_start=True, max_iter=3_000)
+    for steps in ("pairwise", "projection", "fw", "projection"):
         dual = model.dual_objective_
         model.set_params(solver=BCFW(steps=steps)).fit(X, Y)
         assert model.dual_objective_ >= dual - 1e-9
         assert model.n_iter_ <= 60 and model.certified_
-    # a smaller lam keeps the weights, a larger one the mix
-    for lam in (0.01, 0.04):
-        model.set_params(lam=lam).fit(X, Y)
-        cold = clone(model).set_params(warm_start=False).fit(X, Y)
-        assert model.primal_objective_ <= cold.primal_objective_ + model.dual_gap_ + 1e-9
 
 
 def test_what_auto_is():
     for options, steps in [
-        ({}, "projection"),
         ({"kernel": "rbf"}, "projection"),
-        ({"bounds": (-1, 1)}, "projection"),
         ({"cache": True}, "pairwise"),
         ({"solver": BCFW(block_steps=2)}, "pairwise"),
         ({"solver": BCFW(cache_size=3)}, "pairwise"),
         ({"steps": "away"}, "away"),
-        ({"steps": "projection"}, "projection"),
         ({"rescaling": "slack"}, "pairwise"),
         ({"n_components": 2}, "projection"),
     ]:
@@ -170,19 +137,18 @@ def test_working_sets_need_no_way_back():
     model = StructSVMClassifier(**given).fit(rows, labels)
     assert (model.solver_.steps, model.solver_.stored_passes) == ("projection", 0)
     assert model.solver_.batch_size > 1 and model.certified_
-    pairwise = StructSVMClassifier(**given, solver=BCFW(steps="pairwise")).fit(rows, labels)
-    assert model.primal_objective_ - pairwise.dual_objective_ <= 2e-2 * model.primal_objective_
 
 
 def test_refusals():
-    chains, labels = make_chains(8, random_state=0)
-    with pytest.raises(ValueError, match="one label each, under margin rescaling, which Chain"):
-        SequenceTagger(solver=PROJECTION).fit(chains, labels)
-    with pytest.raises(ValueError, match="'projection' needs a problem"):
-        fitted(rescaling="slack")
-    with pytest.raises(ValueError, match="'steps' parameter of SequenceTagger"):
-        SequenceTagger(steps="projection").fit(chains, labels)
-    toy = TOYS["chain"](0, n=4)
-    dual, regularizer = DualState(toy.problem), toy.regularizer(0.1)
-    with pytest.raises(TypeError, match="no blocks of one state"):
-        ProjectionUpdate(toy.problem, dual, regularizer, Averager(0), *np.zeros((2, 4)))
+    chains, toy = make_chains(8, random_state=0), TOYS["chain"](0, n=4)
+    state = toy.problem, DualState(toy.problem), toy.regularizer(0.1), Averager(0)
+    for error, message, call in [
+        (ValueError, "one label each, under margin rescaling, which Chain",
+         lambda: SequenceTagger(solver=PROJECTION).fit(*chains)),
+        (ValueError, "'projection' needs a problem", lambda: fitted(rescaling="slack")),
+        (ValueError, "'steps' parameter of SequenceTagger",
+         lambda: SequenceTagger(steps="projection").fit(*chains)),
+        (TypeError, "no blocks of one state", lambda: ProjectionUpdate(*state, *np.zeros((2, 4)))),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()

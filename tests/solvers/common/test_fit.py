@@ -1,51 +1,29 @@
 """Runs that go on: saved and restored, at another lam, with more data, with other weights."""
 
 import pickle
-import signal
 
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
-from helpers.qp import solve_primal
-from helpers.structures import Chains, bind
-from helpers.toys import bind_chains, bind_rows
-from sskit_probes.core_probe import planes_of
+from helpers.solvers import DUAL, LAST, SOLVERS
+from helpers.toys import TOYS, rebind
 
 from sskit.core.problem import block_weights
-from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, FrankWolfe, MultiPlane
-from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.common import fit as fit_module
 from sskit.solvers.common.solution import Status
+from sskit.testing.probe import ProblemProbe
 
 LAM = 0.2
 NAMES = ["chain", "multiclass"]
-SOLVERS = {
-    "plain": BCFW(steps="fw", averaging=False),
-    "averaging": BCFW(steps="fw", averaging=True, sampling="uniform"),
-    "pairwise": BCFW(averaging=True),
-    "gap": BCFW(sampling="gap", block_steps=1, averaging=True),
-    "away": BCFW(steps="away", sampling="max_gap", averaging=False),
-    "cache": BCFW(cache=True, stored_passes=2, sampling="gap", averaging=True),
-    "multi-plane": MultiPlane(),
-    "fw": FrankWolfe(),
-}
 BOXES = {False: None, True: (-0.15, 0.2)}
 
 
-def samples(name, n, seed=61):
-    """Toy data of which the first n samples do not depend on n."""
-    rngs = [np.random.default_rng([seed, i]) for i in range(n)]
-    if name == "multiclass":
-        return np.array([rng.normal(size=3) for rng in rngs]), [i % 3 for i in range(n)]
-    X = [rng.normal(size=(1 + i % 4, 3)) for i, rng in enumerate(rngs)]
-    return X, [rng.integers(3, size=len(x)) for rng, x in zip(rngs, X, strict=True)]
-
-
 def toy_of(name, n, weights=None):
-    bind_toy = bind_chains if name == "chain" else bind_rows
-    return bind_toy(*samples(name, n), 3, weights=weights)
+    """The first n of nine samples."""
+    toy = TOYS[name](61, n=9)
+    truths = [ProblemProbe(toy.problem).truth(i) for i in range(n)]
+    return rebind(name, toy.X[:n], truths, 3, weights=weights)
 
 
 def box_of(toy, bounded):
@@ -58,13 +36,7 @@ def begin(solver, toy, lam=LAM, bounded=False, **options):
     return fit_module.begin(solver, toy.problem, regularizer, random_state=0, **options)
 
 
-def scratch(fit, toy, lam, bounded=False):
-    """(P, D) of the last iterate of a fit, from its blocks."""
-    w = toy.flat(fit.run.regularizer.coef())
-    return toy.pairs.primal(w, lam), toy.dual(fit.run.dual, lam, BOXES[bounded])
-
-
-@every_pair(name=NAMES, solver=SOLVERS, bounded=BOXES)
+@every_pair(name=NAMES, solver=DUAL, bounded=BOXES)
 def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     toy = toy_of(name, 7)
     first = begin(solver, toy, bounded=bounded)
@@ -77,37 +49,32 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
     assert again.unit == first.unit
     # the exact pass, for the last iterate and for the average, is all that it takes
     assert again.reach(0.05) is Status.CONVERGED
-    averaging = getattr(SOLVERS[solver], "averaging", False)
-    assert (again.n_iter, again.n_oracle_calls) == (0, 14 if averaging else 7)
+    assert (again.n_iter, again.n_oracle_calls) == (0, 7 if solver in LAST else 14)
     # and the other solvers go on from there too
     w = first.run.regularizer.coef()
-    for other in SOLVERS:
+    for other in ("plain, averaging", "pairwise, batches", "mpbcfw", "fw"):
         moved = begin(other, toy, bounded=bounded, start=point)
         np.testing.assert_allclose(moved.run.regularizer.coef(), w, rtol=0, atol=1e-12)
-        primal, dual = scratch(moved, toy, LAM, bounded)
+        dual = toy.dual(moved.run.dual, LAM, BOXES[bounded])
         moved.reach(0.02, max_iter=300)
-        assert moved.certificate.gap <= primal - dual + 1e-12
         assert moved.certificate.dual >= dual - 1e-12
 
 
-@pytest.mark.parametrize(("solver", "name"), in_turn(SOLVERS, NAMES))
+@pytest.mark.parametrize(("solver", "name"), in_turn(DUAL, NAMES))
 def test_more_data_other_weights_and_another_box(solver, name):
     """What is kept of a point; where fits go from there is the law of test_warm_start_law."""
     small, large = toy_of(name, 6), toy_of(name, 9)
     first = begin(solver, small)
     first.reach(0.02, max_iter=3000)
     point, w, v = first.save(), first.run.regularizer.coef(), np.array(first.run.regularizer.v)
-    more = begin(solver, large, start=point)
     # every old block has 6 / 9 of its weight, and the new ones add nothing
-    np.testing.assert_allclose(more.run.regularizer.coef(), w * 6 / 9, rtol=0, atol=1e-12)
+    more = begin(solver, large, start=point).run.regularizer
+    np.testing.assert_allclose(more.coef(), w * 6 / 9, rtol=0, atol=1e-12)
     # nor does v change in a box
     boxed = begin(solver, small, bounded=True, start=point)
     np.testing.assert_allclose(boxed.run.regularizer.v, v, rtol=0, atol=1e-12)
     inside = np.clip(boxed.run.regularizer.v, *BOXES[True])[: small.pairs.d]
     np.testing.assert_array_equal(boxed.run.regularizer.coef(), inside)
-    assert boxed.reach(0.02, max_iter=6000) is Status.CONVERGED
-    _, optimum = solve_primal(small.pairs, LAM, box_of(small, True))
-    assert boxed.certificate.dual - 1e-8 <= optimum <= boxed.certificate.primal + 1e-8
     # a block that weighs more adds what it did before, through fewer fractions of its planes
     old = np.array([1.0, 2.0, 0.0, 1.0, 1.0, 0.5])
     new = np.array([1.0, 1.0, 2.0, 0.0, 3.0, 0.5])
@@ -115,51 +82,3 @@ def test_more_data_other_weights_and_another_box(solver, name):
     point = begin(solver, toy_of(name, 6, old)).save()
     fractions = point.kept_fractions(toy_of(name, 6, new).problem.block_weight, LAM)
     np.testing.assert_allclose(fractions, np.minimum(ratio, 1.0), rtol=1e-14)
-
-
-def test_planes_of_structures_survive_the_problem():
-    X, y = samples("chain", 7)
-    Y = [labels.astype(np.int32) for labels in y]
-
-    def start(point=None):
-        problem = bind(Chains(3), X, Y)
-        regularizer = Regularizer(LAM, problem.n_weights)
-        solver = BCFW().resolved(problem)
-        return fit_module.begin(solver, problem, regularizer, random_state=0, start=point)
-
-    first = start()
-    first.reach(0.02)
-    again = start(pickle.loads(pickle.dumps(first.save())))
-    assert again.certificate.gap == pytest.approx(first.certificate.gap, abs=1e-12)
-    for i in range(7):
-        (_, weights, losses, rest), others = (planes_of(f.run.dual, i) for f in (first, again))
-        found = sorted(zip(others[2], others[1], strict=True))
-        assert (sorted(zip(losses, weights, strict=True)), rest) == (found, others[3])
-    # only the dual point keeps the planes: with it they go
-    planes = again.run.problem.plane_store
-    held = planes.n_planes
-    retire_all(again.run.dual, 10**6, False)
-    assert planes.n_planes < held
-    again.change_lam(0.5 * LAM)
-    assert again.reach(0.02) is Status.CONVERGED
-
-
-def test_an_interrupted_run_goes_on(own_handler):
-    toy = toy_of("chain", 9)
-    whole, parts = begin("pairwise", toy), begin("pairwise", toy)
-    whole.reach(1e-4)
-    with parts.stop:
-        status = parts.reach(
-            1e-4, on_pass=lambda n_iter, w: n_iter == 3 and signal.raise_signal(signal.SIGINT)
-        )
-    assert (status, parts.n_iter) == (Status.INTERRUPTED, 3)
-    again = begin("pairwise", toy, start=parts.save())
-    assert again.certificate.gap == pytest.approx(parts.certificate.gap, abs=1e-12)
-    assert again.reach(1e-4) is Status.CONVERGED
-    assert again.n_iter <= whole.n_iter + 10
-
-
-def test_a_point_of_a_larger_problem_cannot_start():
-    first = begin("plain", toy_of("chain", 5))
-    with pytest.raises(ValueError, match="none of this problem"):
-        begin("plain", toy_of("chain", 4), start=first.save())

@@ -7,8 +7,8 @@ import pytest
 from helpers.draws import BOTH, draw
 from helpers.laws import LAM, binding_box, check_optimum, solve_toy, start_run
 from helpers.pairwise import every_pair
-from helpers.qp import interior_point, solve_primal
-from helpers.toys import FORMS, TOYS, chain_toy
+from helpers.qp import solve_primal
+from helpers.toys import FORMS, TOYS
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,15 +16,8 @@ from sskit import SequenceTagger
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.solvers import CuttingPlane
-from sskit.solvers.common.solution import Status
-from sskit.solvers.cutting_plane.master_program import (
-    CutProgram,
-    CutVectors,
-    HingeCut,
-    longest_rise,
-    maximum,
-)
-from sskit.solvers.cutting_plane.one_slack import exact_cut
+from sskit.solvers.cutting_plane import master_program
+from sskit.solvers.cutting_plane.master_program import CutProgram, CutVectors, HingeCut
 
 
 def start(toy, box=None, lam=LAM, **options):
@@ -35,36 +28,27 @@ def solve(toy, box=None, lam=LAM, tol=1e-8, max_iter=1000, **options):
     return solve_toy(CuttingPlane(**options), toy, lam, box, tol=tol, max_iter=max_iter)
 
 
-# ---- the optimum -----------------------------------------------------------------------------
-
-
-@every_pair(name=TOYS, form=FORMS, lam=[0.3, 0.01], damping=[0.0, 0.8], bounded=BOTH)
-def test_the_optimum_is_that_of_the_quadratic_program(name, form, lam, damping, bounded):
-    toy = TOYS[name](71, n=6, form=form, weights=np.array([0.5, 1.9, 0.0, 1.7, 0.8, 1.0]))
-    box = binding_box(toy.pairs.d) if bounded else None
-    solution = solve(toy, box, lam, damping=damping)
-    assert solution.status is Status.CONVERGED
-    # the tolerance of the solver is relative
-    check_optimum(toy, solution, box, lam, tolerance=2e-8 * max(solution.unit, 1.0))
-    # every pass is an exact one, after that of P(0), and there are no others
-    n_passes = solution.history["n_passes"]
-    assert n_passes.tolist() == list(range(1, len(n_passes) + 1))
-    assert solution.n_oracle_calls == 6 * (1 + len(n_passes))
-    assert not hasattr(solution.fit.run, "dual")
-
-
-@every_pair(name=TOYS, damping=[0.0, 0.8], bounded=BOTH)
-def test_laws_of_a_run(name, damping, bounded):
+@every_pair(
+    name=TOYS,
+    form=FORMS,
+    lam=[0.3, 0.01],
+    damping=[0.0, 0.8],
+    bounded=BOTH,
+    weighted=BOTH,
+    most_dense=[0, 10**6],
+)
+def test_laws_of_a_run(name, form, lam, damping, bounded, weighted, most_dense, monkeypatch):
     """The estimate is the gap of the best w asked about; it and the bounds only get better."""
-    toy, box = draw(name, 72, bounded=bounded)
-    _, optimum = solve_primal(toy.pairs, LAM, box)
-    run = start(toy, box, damping=damping, cut_life=4)
+    monkeypatch.setattr(master_program, "LARGEST_DENSE", most_dense)
+    toy, box = draw(name, 72, form=form, weighted=weighted, bounded=bounded)
+    _, optimum = solve_primal(toy.pairs, lam, box)
+    run = start(toy, box, lam, damping=damping, cut_life=4)
     last = run.run_pass(), run.primal, run.bound
     for n_iter in range(2, 40):
         gap = run.run_pass()
         w = toy.flat(run.weights())
         assert run.n_oracle_calls == 6 * n_iter
-        assert run.primal == pytest.approx(toy.pairs.primal(w, LAM), abs=1e-10)
+        assert run.primal == pytest.approx(toy.pairs.primal(w, lam), abs=1e-10)
         assert box is None or ((w >= box[0]) & (w <= box[1])).all()
         assert gap == run.primal - run.bound
         # at the optimum all three are rounding
@@ -81,43 +65,6 @@ def test_laws_of_a_run(name, damping, bounded):
         assert (program.idle[1:] < 4).all()
 
 
-@pytest.mark.parametrize("name", TOYS)
-def test_a_cut_is_the_mean_hinge_at_its_w_and_nowhere_above_it(name):
-    toy = TOYS[name](73, n=6, weights=np.array([1.0, 2.0, 0.0, 1.0, 0.5, 3.0]))
-    run = start(toy)
-    rng = np.random.default_rng(0)
-    points = [rng.normal(scale=scale, size=toy.pairs.d) for scale in (0.0, 0.1, 1.0)]
-    hinges = [toy.pairs.primal(w, 0.0) for w in points]
-    for w, hinge in zip(points, hinges, strict=True):
-        padded = run.regularizer.padded(toy.unflat(w))
-        found, cut, excess = exact_cut(run.vertices, padded, run.problem.block_weight)
-        assert (found, excess) == (pytest.approx(hinge, abs=1e-12), 0.0)
-        assert cut.bound(toy.unflat(w)) == pytest.approx(hinge, abs=1e-12)
-        for other, value in zip(points, hinges, strict=True):
-            assert cut.bound(toy.unflat(other)) <= value + 1e-12
-
-
-def test_undamped_passes_ask_at_the_solution_of_the_program():
-    """Algorithm 3 of the paper, on enumerated labellings; programs by another method."""
-    toy = chain_toy(74, n=4)
-    run = start(toy, damping=0.0, cut_life=1000)
-    psi, loss = [np.zeros(toy.pairs.d)], [0.0]
-    w = np.zeros(toy.pairs.d)
-    for _ in range(8):
-        run.run_pass()
-        rows = [toy.pairs.best(i, w) for i in range(4)]
-        psi.append(sum(toy.pairs.c[i] * toy.pairs.psi[i][y] for i, y in enumerate(rows)))
-        loss.append(sum(toy.pairs.c[i] * toy.pairs.loss[i][y] for i, y in enumerate(rows)))
-        # minimise lam / 2 |w|^2 + xi with xi + <w, psi_t> >= loss_t
-        d = toy.pairs.d
-        G = np.column_stack([np.array(psi), np.ones(len(psi))])
-        Q, c = np.diag([LAM] * d + [0.0]), np.append(np.zeros(d), 1.0)
-        found, _ = interior_point(Q, c, G, np.array(loss))
-        w = found[:d]
-        value = LAM / 2 * w @ w + max(np.array(loss) - np.array(psi) @ w)
-        assert run.bound == pytest.approx(value, rel=1e-2 * 1e-2, abs=1e-3 * (run.primal - value))
-
-
 def test_damping_saves_passes():
     X, y = make_digit_strings(60, random_state=0)
     undamped, damped = (
@@ -132,6 +79,7 @@ def test_at_rounding_level_it_goes_on_without_harm():
     for box, damping in itertools.product((None, binding_box(toy.pairs.d)), (0.0, 0.5)):
         solution = solve(toy, box, 0.02, tol=0, max_iter=150, damping=damping)
         assert 0.0 <= solution.gap < 1e-9 or solution.gap == pytest.approx(0.0, abs=1e-14)
+        check_optimum(toy, solution, box, 0.02, tolerance=2e-8)
         assert (np.diff(solution.history["gap"]) <= 0).all()
 
 
@@ -163,36 +111,6 @@ def test_programs_are_solved_whatever_the_cuts(bounded, seed, lam):
     assert program.value() == pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-@given(seed=st.integers(0, 10**6), rank=st.integers(0, 6))
-def test_maxima_on_the_simplex(seed, rank):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
-    vectors = rng.normal(size=(n, rank))
-    gram, loss = vectors @ vectors.T, rng.normal(size=n)
-    weight = rng.dirichlet(np.ones(n))
-    found = maximum(loss - gram @ weight / 0.1, weight, gram, 0.1, 1e-10)
-    assert (found >= 0).all()
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    score = loss - gram @ found / 0.1
-    assert score.max() - score @ found <= 1e-8
-
-
-@given(seed=st.integers(0, 10**6))
-def test_longest_rise_is_the_best_step(seed):
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(1, 6))
-    box = binding_box(d, seed)
-    v, direction = rng.normal(size=d), rng.normal(size=d) * (rng.random(d) < 0.8)
-    lam, slope = 0.5, float(rng.exponential())
-    step = longest_rise(slope, lam, v, direction, lambda v: np.clip(v, *box))
-    assert 0.0 <= step <= 1.0
-    moved = np.clip(v + step * direction, *box) - np.clip(v, *box)
-    derivative = slope - lam * float(direction @ moved)
-    assert derivative >= -1e-9
-    assert step == 1.0 or derivative == pytest.approx(0.0, abs=1e-9)
-    assert longest_rise(0.0, lam, v, direction, lambda v: np.clip(v, *box)) == 0.0
-
-
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_cuts_are_the_rows_of_a_matrix(kind):
     rng = np.random.default_rng(0)
@@ -210,15 +128,3 @@ def test_cuts_are_the_rows_of_a_matrix(kind):
         stay = np.arange(1, len(matrix), 3)
         vectors.keep(stay)
         matrix = matrix[stay]
-
-
-def test_sparse_cuts_find_the_same_weights(monkeypatch):
-    toy = TOYS["chain"](80, n=6, form="csr")
-    boxes = None, binding_box(toy.pairs.d)
-    dense = [solve(toy, box, tol=1e-6) for box in boxes]
-    monkeypatch.setattr("sskit.solvers.cutting_plane.master_program.LARGEST_DENSE", 0)
-    assert not start(toy).program.vectors.dense
-    for box, one in zip(boxes, dense, strict=True):
-        sparse = solve(toy, box, tol=1e-6)
-        assert sparse.primal == pytest.approx(one.primal, abs=1e-6)
-        np.testing.assert_allclose(sparse.w, one.w, atol=1e-2)

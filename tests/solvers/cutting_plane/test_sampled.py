@@ -16,7 +16,7 @@ from sskit import SequenceTagger, StructSVMClassifier
 from sskit.models.kernel.functions import Kernel
 from sskit.solvers import CuttingPlane
 from sskit.solvers.common.solution import Status, Tolerance
-from sskit.solvers.cutting_plane.one_slack import draw, exact_cut, linear_cut
+from sskit.solvers.cutting_plane.one_slack import exact_cut, linear_cut
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 KINDS = ["linear", "constant"]
@@ -87,31 +87,26 @@ def test_a_linear_cut_is_drawn_until_it_stands_out():
         assert found.cut.bound(w) > hinge - 1e-9
         # the exact one is not that high: any sample will do
         high += sampled_cut(toy.problem, padded, hinge + 1e-9, *draws).cut.bound(w) > hinge
-    assert 0 < low < 30
-    assert 0 < high < 30
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_draws_are_in_proportion_to_the_weights(weights):
-    weight = np.ones(6) / 6 if weights is None else weights / weights.sum()
-    blocks, fraction = draw(weight, 20_000, np.random.RandomState(0))
-    assert fraction.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_array_equal(blocks, np.flatnonzero(weight))
-    deviation = np.sqrt(weight[blocks] * (1 - weight[blocks]) / 20_000)
-    assert (np.abs(fraction - weight[blocks]) <= 5 * deviation).all()
+    assert 0 < low < 30 and 0 < high < 30
 
 
 # ---- where they lead -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "cuts"), in_turn(TOYS, KINDS))
-def test_large_samples_come_near_the_optimum(name, cuts):
+@pytest.mark.parametrize(
+    ("name", "cuts", "bounded"),
+    [(*case, False) for case in in_turn(TOYS, KINDS)] + [("chain", cuts, True) for cuts in KINDS],
+)
+def test_large_samples_come_near_the_optimum(name, cuts, bounded):
     toy = TOYS[name](71, n=6, weights=WEIGHTS)
-    _, optimum = solve_primal(toy.pairs, 0.3)
-    solution = solve(toy, cuts, 0.3, cut_size=20_000, tol=5e-3)
+    box = binding_box(toy.pairs.d) if bounded else None
+    _, optimum = solve_primal(toy.pairs, 0.3, box)
+    solution = solve(toy, cuts, 0.3, box, cut_size=20_000, tol=5e-3)
     assert solution.status is Status.CONVERGED
     assert not solution.certified
-    primal = toy.pairs.primal(toy.flat(solution.w), 0.3)
+    w = toy.flat(solution.w)
+    primal = toy.pairs.primal(w, 0.3)
+    assert box is None or ((w >= box[0]) & (w <= box[1])).all()
     assert optimum - 1e-9 <= primal <= optimum + 0.04 * solution.unit
     assert solution.dual == pytest.approx(optimum, abs=0.04 * solution.unit)
     assert solution.gap == pytest.approx(solution.primal - solution.dual, abs=1e-12)
@@ -121,7 +116,7 @@ def test_large_samples_come_near_the_optimum(name, cuts):
 
 
 @pytest.mark.parametrize("cuts", KINDS)
-def test_mistakes_that_cost_nothing_and_bounds(cuts):
+def test_mistakes_that_cost_nothing(cuts):
     """Pairs without any loss have a hinge as soon as w prefers another answer to the truth."""
     rng = np.random.default_rng(0)
     y = [np.zeros(2, dtype=int) if i % 2 else rng.integers(1, 3, size=2) for i in range(20)]
@@ -132,13 +127,6 @@ def test_mistakes_that_cost_nothing_and_bounds(cuts):
     model = SequenceTagger(solver=solver, tol=1e-2, **params).fit(X, y)
     assert model.primal_objective_ == pytest.approx(exact.primal_objective_, rel=0.05)
     assert model.dual_objective_ == pytest.approx(exact.dual_objective_, rel=0.05)
-    toy = chain_toy(71, n=6)
-    box = binding_box(toy.pairs.d)
-    solution = solve(toy, cuts, 0.1, box, cut_size=20_000)
-    w = toy.flat(solution.w)
-    assert ((w >= box[0]) & (w <= box[1])).all()
-    _, optimum = solve_primal(toy.pairs, 0.1, box)
-    assert toy.pairs.primal(w, 0.1) <= optimum + 0.05 * solution.unit
 
 
 # ---- kernel spaces ---------------------------------------------------------------------------
@@ -257,27 +245,13 @@ def test_a_sample_of_everything_is_exact(name):
 @pytest.mark.parametrize("cuts", KINDS)
 def test_nothing_to_learn_and_separable_data(cuts):
     """Labels that follow from the truth alone: no loss, no cut, w = 0."""
-    solution = solve(multiclass_toy(3, n=5), cuts, 1e6, cut_size=7, tol=1e-3)
-    assert solution.status is Status.CONVERGED
-    assert np.abs(solution.w).max() < 1e-4
-    # a level that no hinge can pass
-    solution = solve(multiclass_toy(3, n=5), cuts, 1.0, cut_size=7, tol=1.0)
-    assert solution.status is Status.CONVERGED
+    # a level that no hinge can pass comes last
+    for lam, tol in ((1e6, 1e-3), (1.0, 1.0)):
+        solution = solve(multiclass_toy(3, n=5), cuts, lam, cut_size=7, tol=tol)
+        assert solution.status is Status.CONVERGED
+        assert tol == 1.0 or np.abs(solution.w).max() < 1e-4
     if cuts == "linear":  # no pair is left with a loss
         X, y = np.array([[5.0], [6.0], [-5.0], [-6.0]]), [0, 0, 1, 1]
         solver = CuttingPlane(cuts=cuts, cut_size=2)
         model = StructSVMClassifier(lam=1e-6, tol=1e-7, random_state=0, solver=solver).fit(X, y)
         assert model.score(X, y) == 1.0 and model.primal_objective_ <= 1e-6
-
-
-@pytest.mark.parametrize("cuts", KINDS)
-@pytest.mark.parametrize("name", [*SPACES, "vectors"])
-def test_a_seed_decides_everything(name, cuts):
-    options = {"cut_size": 5, "tol": 0.1, "max_iter": 30}
-    one, two, three = (
-        solve(space_of(name, 7), cuts, random_state=seed, n_jobs=n_jobs, **options)
-        for seed, n_jobs in ((4, 1), (4, 2), (5, 1))
-    )
-    np.testing.assert_array_equal(one.w, two.w)
-    np.testing.assert_array_equal(one.history["gap"], two.history["gap"])
-    assert not np.array_equal(one.w, three.w)

@@ -1,17 +1,12 @@
-"""Exponentiated gradient steps: dual points and steps by enumeration, ends of fits."""
-
-import signal
+"""Exponentiated gradient steps: dual points and steps by enumeration, and points that are saved."""
 
 import numpy as np
 import pytest
-from helpers.laws import binding_box
 from helpers.objectives import log_optimum, log_primal
-from helpers.pairwise import every_pair
 from helpers.toys import chain_toy, multiclass_toy
 from scipy.special import logsumexp, xlogy
 
-from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.core.sampler import PermutationSampler
+from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.solvers import LBFGS, ExponentiatedGradient
@@ -27,13 +22,18 @@ def make(name="chain", seed=3, n=8, **options):
     return toy, likelihood_of(toy.problem)
 
 
-def start(problem, lam=LAM, prior=None, seed=0, box=None, **options):
+def start(problem, lam=LAM, prior=None, seed=0, **options):
     """A fit before its first pass."""
-    regularizer = Regularizer(lam, problem.n_weights) if box is None else BoxRegularizer(lam, *box)
+    regularizer = Regularizer(lam, problem.n_weights)
     if prior is not None:
         regularizer.set_prior(prior)
-    solver = ExponentiatedGradient(**options).resolved(problem, box is not None)
+    solver = ExponentiatedGradient(**options).resolved(problem)
     return begin(solver, problem, regularizer, random_state=seed)
+
+
+def solve(solver, problem, **options):
+    regularizer = Regularizer(LAM, problem.n_weights)
+    return solver.solve(problem, regularizer, random_state=0, **{"tol": 1e-5} | options)
 
 
 def distributions(toy, weights):
@@ -79,83 +79,6 @@ def test_a_dual_point_is_that_of_the_enumeration(name, with_prior):
         assert gap == pytest.approx(logsumexp(score) - p @ score + xlogy(p, p).sum(), abs=2e-5)
 
 
-class OneBlock(PermutationSampler):
-    """Visits one block."""
-
-    block = 0
-
-    def draw_order(self, n_steps):
-        return np.array([self.block])
-
-
-def best_along(run, i, point):
-    """The largest increase of the dual objective by a step of any size at one block, by a grid."""
-    trial = start(run.problem, lam=run.regularizer.lam).run
-    first, stop = point.first[i : i + 2]
-    trial.begin_at(point.w)
-    towards, values = np.array(trial.pool.u[first:stop]), []
-    for size in np.linspace(0.0, 1.0, 101):
-        u = np.array(point.u)
-        u[first:stop] += size * (towards - u[first:stop])
-        trial.pool.load(u[: point.first[-1]], point.visited, trial.regularizer)
-        values.append(trial.lower_bound())
-    return max(values) - values[0]
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_no_step_lowers_the_dual_and_most_come_near_the_best(name):
-    _, problem = make(name, n=12)
-    fit = start(problem, lam=0.02)
-    fit.reach(0.0, max_iter=4)
-    run, sampler, gains = fit.run, OneBlock(12, np.random.RandomState(0)), []
-    for i in np.tile(np.arange(12), 4):
-        before, point, sampler.block = run.lower_bound(), run.save(None), i
-        run.pool.run_pass(sampler, sampler.begin_pass(1), run.regularizer)
-        if point.visited[i]:  # else there is no line from its truth
-            gains.append((run.lower_bound() - before, best_along(run, i, point)))
-    gained, best = np.array(gains).T
-    assert (gained >= -1e-9).all()
-    assert len(gained) > 40 and (gained <= 1.01 * best + 1e-6).all()
-    assert gained.sum() >= 0.5 * best.sum() > 0.0
-
-
-@every_pair(
-    name=TOYS, weighted=[False, True], with_prior=[False, True], form=["dense", "csr"],
-    bounded=[False, True],
-)  # fmt: skip
-def test_the_optimum_is_bracketed(name, weighted, with_prior, form, bounded):
-    weights = np.random.default_rng(2).uniform(0.2, 3.0, size=8) if weighted else None
-    toy, problem = make(name, form=form, weights=weights)
-    rng = np.random.default_rng(5)
-    prior = rng.normal(size=toy.pairs.d) if with_prior else np.zeros(1)
-    box = binding_box(toy.pairs.d) if bounded else None
-    within = None if box is None else [toy.unflat(side) for side in box]
-    fit = start(problem, prior=toy.unflat(prior) if with_prior else None, box=within)
-    solution = fit.solution(fit.reach(1e-6, max_iter=3000))
-    assert solution.status is Status.CONVERGED and solution.certified
-    pairs = None if box is None else list(zip(*box, strict=True))
-    optimum, history = log_optimum(toy, LAM, prior, pairs), solution.history
-    if bounded:
-        w = toy.flat(solution.w)
-        assert (box[0] <= w).all() and (w <= box[1]).all() and np.isin(w, box).sum() > 2
-    value, _ = log_primal(toy, toy.flat(solution.w), LAM, prior)
-    assert solution.primal == pytest.approx(value, abs=1e-12)
-    assert solution.gap == pytest.approx(value - solution.dual, abs=1e-10)
-    assert solution.unit == pytest.approx(log_primal(toy, np.zeros(toy.pairs.d), LAM)[0], abs=1e-12)
-    assert (history["dual"] <= optimum + 1e-9).all()
-    assert (history["primal"] >= optimum - 1e-9).all()
-    assert (np.diff(history["dual"]) >= -1e-9).all()
-
-
-def test_the_seed_fixes_the_fit():
-    _, problem = make(n=12)
-    one, same, other = (start(problem, seed=seed) for seed in (0, 0, 1))
-    for fit in (one, same, other):
-        fit.reach(1e-4)
-    assert (one.run.weights() == same.run.weights()).all()
-    assert (one.run.weights() != other.run.weights()).any()
-
-
 def test_a_fit_goes_on_at_another_lam_and_from_a_saved_point():
     toy, problem = make()
     fit = start(problem)
@@ -164,17 +87,12 @@ def test_a_fit_goes_on_at_another_lam_and_from_a_saved_point():
     fit.change_lam(LAM / 3)
     assert fit.reach(1e-6) is Status.CONVERGED
     assert fit.certificate.primal == pytest.approx(log_optimum(toy, LAM / 3), rel=1e-6)
-
-    def solve(solver, **options):
-        regularizer = Regularizer(LAM, problem.n_weights)
-        return solver.solve(problem, regularizer, random_state=0, **{"tol": 1e-5} | options)
-
-    again = solve(ExponentiatedGradient(), start=point)
+    again = solve(ExponentiatedGradient(), problem, start=point)
     assert again.n_iter == 0 < n_iter and again.gap <= 1e-5 * again.primal
     # weights alone are a beginning, too, either way
     for one, other in ((LBFGS(), ExponentiatedGradient()), (ExponentiatedGradient(), LBFGS())):
-        first = solve(one, tol=1e-9, max_iter=3000)
-        second = solve(other, tol=1e-4, start=first.fit.save())
+        first = solve(one, problem, tol=1e-9, max_iter=3000)
+        second = solve(other, problem, tol=1e-4, start=first.fit.save())
         assert second.n_iter == 0 and second.primal == pytest.approx(first.primal, rel=1e-4)
     other = make("multiclass")[1]
     with pytest.raises(ValueError, match="saved weights are none of this problem"):
@@ -190,39 +108,11 @@ def test_a_fit_goes_on_at_another_lam_and_from_a_saved_point():
     assert longer.certify(None).dual <= log_optimum(make(n=9)[0], LAM)
 
 
-def test_ends_that_are_asked_for(own_handler):
-    toy, problem = make(n=12)
-
-    def solve(solver=None, **options):
-        regularizer = Regularizer(1e-3, problem.n_weights)
-        options = {"tol": 1e-12, "random_state": 0} | options
-        return (solver or ExponentiatedGradient()).solve(problem, regularizer, **options)
-
-    seen = []
-    solution = solve(on_pass=lambda n_iter, weights: seen.append(weights()) or n_iter == 4)
-    assert solution.status is Status.CALLBACK and len(seen) == 4 == solution.n_iter
-    assert solve(max_iter=3).status is Status.MAX_ITER
-    short = solve(solver=ExponentiatedGradient(max_time=1e-9))
-    assert short.status is Status.MAX_TIME and short.n_iter == 1
-    assert short.primal == pytest.approx(log_primal(toy, toy.flat(short.w), 1e-3)[0])
-    pressed = solve(on_pass=lambda n_iter, w: n_iter == 5 and signal.raise_signal(signal.SIGINT))
-    assert pressed.status is Status.INTERRUPTED and pressed.certified and pressed.n_iter == 5
-    assert pressed.primal == pytest.approx(log_primal(toy, toy.flat(pressed.w), 1e-3)[0])
-    # of the weights of all exact passes the best
-    assert pressed.primal == pressed.history["primal"].min()
-
-
-def test_what_it_does_not_take_is_named():
-    toy, problem = make()
-    solver = ExponentiatedGradient()
-    regularizer = Regularizer(LAM, problem.n_weights)
-    with pytest.raises(ValueError, match=r"a likelihood of labels .* use LBFGS\(\)"):
-        solver.solve(toy.problem, regularizer)
-    n_bytes = problem.dual_bytes()
-    assert n_bytes == 8 * (len(problem.log_dual(Stop()).u) - 1)
+def test_memory_that_it_may_not_take():
+    _, problem = make()
+    assert problem.dual_bytes() == 8 * (len(problem.log_dual(Stop()).u) - 1)
     with pytest.raises(ValueError, match=r"needs 0 MB .* max_memory=0.0001; raise that or use LB"):
-        ExponentiatedGradient(max_memory=1e-4).solve(problem, regularizer)
-    assert solver.takes_likelihood and start(problem).run.problem is problem
+        solve(ExponentiatedGradient(max_memory=1e-4), problem)
 
 
 def test_forbidden_transitions_and_blocks_without_weight():

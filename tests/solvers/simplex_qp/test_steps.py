@@ -92,32 +92,3 @@ def test_end_points(seed):
     if abs(towards - away) > 1e-9 and alpha[worst] < 1:
         expected = (best, MIX) if towards > away else (MIX, worst)
         assert probe.choose(STEPS["away"]()) == expected
-
-
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(seeds, st.sampled_from(KINDS))
-def test_a_step_does_what_the_search_says(seed, kind):
-    block = Block(seed)
-    gain, after = block.probe().search(*block.probe().choose(STEPS[kind]()))
-    increase, weights = block.probe().climb(STEPS[kind](), 1)
-    assert increase == pytest.approx(gain, abs=block.size)
-    np.testing.assert_allclose(weights, after, atol=1e-9)
-    assert block.value(weights) - block.value(block.alpha) == pytest.approx(gain, abs=block.size)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(seeds, st.sampled_from(KINDS))
-def test_many_steps_solve_the_block(seed, kind):
-    """Increase as promised, weights on the simplex, no gap left but for plain steps."""
-    block = Block(seed)
-    increase, weights = block.probe().climb(STEPS[kind](), 3000)
-    assert (weights >= 0).all()
-    assert weights.sum() == pytest.approx(1.0, abs=1e-9)
-    gained = block.value(weights) - block.value(block.alpha)
-    assert increase == pytest.approx(gained, abs=1e-6 * (1.0 + abs(gained)))
-    gradient = block.c * block.score
-    moved = block.psi @ ((weights - block.alpha) @ block.psi)
-    gradient = gradient - block.c**2 / block.lam * moved
-    gap = gradient.max() - weights @ gradient
-    start = block.c * (block.score.max() - block.alpha @ block.score)
-    assert gap <= (0.1 if kind == "fw" else 1e-6) * start + 1e-9

@@ -300,7 +300,7 @@ def test_a_kernel_is_the_inner_product_of_features(name):
     ],
 )
 def test_what_dual_steps_alone_can_do_excludes_is_named(params, name, cure):
-    model, X, y = make("sequences", solver="auto", **params)
+    model, X, y = make("sequences", solver="auto", tol=1e-4, **params)
     cases = [
         ({"order": 2}, y, f"({name}|kernel.*) cannot be combined with order=2"),
         ({"n_states_per_label": 2}, y, "cannot be combined with (n_states_per_label=2|kernel)"),

@@ -94,9 +94,14 @@ class FrankWolfeRun(DualRun):
 
     def step(self, target, gap):
         """Step in all blocks towards the planes of their oracles, by an exact line search."""
-        regularizer = self.regularizer
-        v = np.asarray(regularizer.v)[: self.problem.n_weights]
-        direction = regularizer.from_prior(target / regularizer.lam) - v
+        regularizer, n = self.regularizer, self.problem.n_weights
+        v = np.asarray(regularizer.v)[:n]
+        if self.problem.space.is_kernel_space:
+            own = regularizer.offset(v)
+        else:  # of data in parts v has the sums of other parts, too
+            own = np.zeros(len(regularizer.v))
+            self.dual.add_sum(regularizer.lam, own)
+        direction = target / regularizer.lam - own[:n]
         curvature = regularizer.lam * regularizer.inner(direction, direction)
         gamma = gap / curvature if gap < curvature else 1.0
         v += gamma * direction

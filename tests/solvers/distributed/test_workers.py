@@ -94,10 +94,10 @@ def test_certificates_of_all_models(name, owners):
 
 @every_pair(name=SOLVERS, owners=OWNERS, half_width=[None, 0.2])
 def test_certificates_of_all_solvers(name, owners, half_width):
-    """The dual sum is that of the dual variables after every round; of "fw" after exact passes."""
+    """The dual sum is that of the dual variables after every round."""
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS[owners], SOLVERS[name], half_width)
-    for _ in range(6 if name != "fw" else 0):
+    for _ in range(6):
         driver.run.run_pass()
         by_rounds, value = driver.run.weights(), driver.run.dual_value
         certificate = driver.run.certify(None)

@@ -54,6 +54,12 @@ cdef extern from "statistics_kernels.hpp" namespace "sskit":
     Py_ssize_t active_rows(
         const double* direction, Py_ssize_t count, Py_ssize_t stride, int32_t* active
     ) noexcept nogil
+    # <a sparse vector, (head, rest)>: the first `n_head` numbers from one place, the rest from
+    # another
+    double product_of_parts(
+        const int32_t* index, const double* value, Py_ssize_t n, const double* head,
+        Py_ssize_t n_head, const double* rest
+    ) noexcept nogil
 
 cdef extern from "edge_tables.hpp" namespace "sskit":
     bint no_entries "sskit::is_bare"(const Rows* rows, Py_ssize_t t) noexcept nogil
@@ -80,6 +86,8 @@ cdef Py_ssize_t DENSE_ENTRIES = 16
 # table that is read in whole vectors. Few active rows are taken from the Gram matrix in any case.
 cdef Py_ssize_t ENTRY_COST = 50
 cdef Py_ssize_t LEAST_ACTIVE = 12
+# Products with planes are computed for all nodes if the planes have so many entries for each.
+cdef Py_ssize_t MANY_ENTRIES = 16
 
 
 cdef void score_rows(
@@ -520,6 +528,18 @@ cdef class FeatureMap:
         if not by_gram:
             self.add_node_image(i, delta)
         self.begin_request()
+        if not (self.has_edges or self.is_single) and first[n] >= MANY_ENTRIES * self.count(i):
+            # so many entries are of all nodes: none is asked which one it is of
+            for t in range(self.count(i)):
+                product_row(self, i, t, n_active, delta, by_gram)
+            for r in range(n):
+                e = first[r]
+                out[r] = product_of_parts(
+                    index + e, value + e, first[r + 1] - e, &delta.value[0], self.node_base, theta
+                )
+            if not by_gram:
+                self.take_node_image(i, delta)
+            return 0
         for r in range(n):
             total = 0.0
             for e in range(first[r], first[r + 1]):
@@ -542,16 +562,7 @@ cdef class FeatureMap:
                     t = self.row_at(j - nodes)
                     if self.fresh[t] != self.request:
                         self.fresh[t] = self.request
-                        if by_gram:
-                            self.grams.row_of(
-                                i, t, &self.active[0], n_active, &delta.value[nodes], stride,
-                                theta + nodes + t * stride
-                            )
-                        else:
-                            score_rows_apart(
-                                &self.rows, self.first_row(i) + t, 1, image, self.n_columns,
-                                theta + nodes + t * stride, stride
-                            )
+                        product_row(self, i, t, n_active, delta, by_gram)
                 total += value[e] * theta[j]
             out[r] = total
         if self.has_edges:
@@ -641,6 +652,21 @@ cdef const double* address(mask) except? NULL:
         return NULL
     numbers = np.ravel(mask)
     return &numbers[0]
+
+
+# the products of node t of a block, from the Gram matrix or from the image of delta
+cdef void product_row(
+    FeatureMap map, Py_ssize_t i, Py_ssize_t t, Py_ssize_t n_active, Direction delta, bint by_gram
+) noexcept nogil:
+    cdef double* out = &map.products[map.node_base + t * map.stride]
+    if by_gram:
+        map.grams.row_of(
+            i, t, &map.active[0], n_active, &delta.value[map.node_base], map.stride, out
+        )
+        return
+    score_rows_apart(
+        &map.rows, map.first_row(i) + t, 1, &map.image[0], map.n_columns, out, map.stride
+    )
 
 
 # x^2; zero is left behind

@@ -65,6 +65,24 @@ def test_norms_and_inner_products_are_those_of_the_weights(shape, form):
         check_problem(bound(X, y, SHAPES[shape]["n_labels"]), random_state=seed)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_of_few_and_of_many_planes_are_those_of_the_weights(shape):
+    """Few planes ask for the nodes that they use, many for those of all."""
+    problem = bound(*text(**SHAPES[shape]), SHAPES[shape]["n_labels"])
+    regularizer = Regularizer(0.01, problem.n_weights)
+    run = BCFW(steps="pairwise", averaging=False).start(
+        problem, regularizer, np.random.RandomState(0)
+    )
+    probe, dual = ProblemProbe(problem), DualProbe(problem, run.dual)
+    for _ in range(9):
+        run.run_pass()
+    for i in range(problem.n_blocks):
+        codes, gram = planes_of(run.dual, i)[0], dual.gram(i)
+        images = np.array([probe.scatter(i, probe.plane(i, code)) for code in codes])
+        assert len(codes) > 2 and len(gram) == len(codes) + 1
+        np.testing.assert_allclose(gram[1:, 1:], images @ images.T, atol=1e-9)
+
+
 @pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
 def test_planes_that_are_kept_are_those_of_the_dual_point(steps):
     """Whatever goes in between: the steps gain what they say, and w is the sum of the planes."""

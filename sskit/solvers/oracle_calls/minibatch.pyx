@@ -13,6 +13,9 @@ from sskit.solvers.oracle_calls.pool cimport Pool
 # rounds have gained, or after so many.
 cdef double LEAST_GAIN = 0.01
 cdef int MOST_ROUNDS = 100
+# All rounds but the first leave out blocks whose gaps at their last visits were less than this
+# fraction of the mean of the set.
+cdef double LEAST_OF_SET = 0.3
 
 
 cdef double known(double gap) noexcept nogil:
@@ -167,9 +170,9 @@ cdef class Batches:
     # steps of the blocks that wait for one
     cdef int work(self, BlockUpdate update, Sampler sampler) except -1 nogil:
         cdef bint begun = False, done = False
-        cdef double gained = 0.0, more
+        cdef double gained = 0.0, more, bar
         cdef Py_ssize_t k, n = self.n_working
-        cdef int _
+        cdef int r
         if n == 0:
             return 0
         self.n_working = 0
@@ -183,9 +186,17 @@ cdef class Batches:
             with gil:
                 blocks = np.array(self.working[:n])
                 begun = update.problem.space.begin_steps(blocks, self.regularizer.v)
-            for _ in range(MOST_ROUNDS if begun else 1):
+            for r in range(MOST_ROUNDS if begun else 1):
                 more = -update.increase
+                bar = -INFINITY
+                if r > 0:
+                    bar = 0.0
+                    for k in range(n):
+                        bar += self.gaps[self.working[k]]
+                    bar *= LEAST_OF_SET / n
                 for k in range(n):
+                    if self.gaps[self.working[k]] < bar:
+                        continue
                     update.run(self.working[k], sampler)
                     if self.stop.due():
                         break

@@ -13,8 +13,8 @@ from sskit.solvers.oracle_calls.pool cimport Pool
 # rounds have gained, or after so many.
 cdef double LEAST_GAIN = 0.01
 cdef int MOST_ROUNDS = 100
-# All rounds but the first leave out blocks whose gaps at their last visits were less than this
-# fraction of the mean of the set.
+# Rounds leave out blocks whose gaps at their last visits were less than this fraction of the mean
+# of the set, until such a round gains little. The first and the last are of all blocks.
 cdef double LEAST_OF_SET = 0.3
 
 
@@ -169,10 +169,10 @@ cdef class Batches:
 
     # steps of the blocks that wait for one
     cdef int work(self, BlockUpdate update, Sampler sampler) except -1 nogil:
-        cdef bint begun = False, done = False
-        cdef double gained = 0.0, more, bar
+        cdef bint begun = False, done = False, whole = True, little
+        cdef double gained = 0.0, more, least
         cdef Py_ssize_t k, n = self.n_working
-        cdef int r
+        cdef int _
         if n == 0:
             return 0
         self.n_working = 0
@@ -186,24 +186,24 @@ cdef class Batches:
             with gil:
                 blocks = np.array(self.working[:n])
                 begun = update.problem.space.begin_steps(blocks, self.regularizer.v)
-            for r in range(MOST_ROUNDS if begun else 1):
-                more = -update.increase
-                bar = -INFINITY
-                if r > 0:
-                    bar = 0.0
+            for _ in range(MOST_ROUNDS if begun else 1):
+                more, least = -update.increase, -INFINITY
+                if not whole:
+                    least = 0.0
                     for k in range(n):
-                        bar += self.gaps[self.working[k]]
-                    bar *= LEAST_OF_SET / n
+                        least += LEAST_OF_SET / n * self.gaps[self.working[k]]
                 for k in range(n):
-                    if self.gaps[self.working[k]] < bar:
+                    if self.gaps[self.working[k]] < least:
                         continue
                     update.run(self.working[k], sampler)
                     if self.stop.due():
                         break
                 more += update.increase
                 gained += more
-                if more <= LEAST_GAIN * gained or self.stop.over():
+                little = more <= LEAST_GAIN * gained
+                if (little and whole) or self.stop.over():
                     break
+                whole = little
             done = True
         finally:
             if begun:

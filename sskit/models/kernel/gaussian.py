@@ -63,6 +63,7 @@ class GaussianRows:
                 tile[:, : part.shape[0]] = part.toarray().T
         else:
             self.X = np.ascontiguousarray(self.X)
+        self.block = np.zeros((0, self.stride), dtype=self.dtype)
 
     @staticmethod
     def of(kernel, X, single):
@@ -126,9 +127,12 @@ class GaussianRows:
         block : ndarray of shape (m, stride)
             The kernels, and numbers without meaning beyond the last column; used again.
         """
+        order = np.argsort(numbers)
+        ends = np.searchsorted(numbers[order], np.arange(0, len(self.sizes) + 1, self.stride))
         for start, block in self.kernels(self.X[numbers], self.sizes[numbers]):
             # rounding may have left less than one on the diagonal
-            here = np.flatnonzero((numbers >= start) & (numbers < start + self.stride))
+            j = start // self.stride
+            here = order[ends[j] : ends[j + 1]]
             block[here, numbers[here] - start] = 1.0
             yield start, block
 
@@ -171,7 +175,9 @@ class GaussianRows:
     def kernels(self, some, own):
         """Yield what `stripes` does, of rows with gamma times these squared norms."""
         m, none = len(own), np.zeros(1, dtype=np.int32)
-        block = np.zeros((m, self.stride), dtype=self.dtype)
+        if len(self.block) < m:  # kept: memory that the system gives anew is slow at first
+            self.block = np.zeros((m, self.stride), dtype=self.dtype)
+        block = self.block[:m]
         ends, index, value = np.zeros(m + 1, dtype=np.int32), none, np.zeros(1, self.dtype)
         if self.sparse:
             # spare entries, so that rows without features have an address too

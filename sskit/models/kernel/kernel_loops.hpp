@@ -29,37 +29,77 @@ SSKIT_INLINE half_vec read_half(const float* p) {
 #endif
 SSKIT_INLINE half_vec read_half(const double* p) { return load_half(p); }
 
-// As many numbers of the target as fit into registers: they are read and written once.
+// target += factor * row, n numbers
+SSKIT_CLONES void add_single(const float* __restrict row, ptrdiff_t n, float factor,
+                             float* __restrict target) {
+    for (ptrdiff_t j = 0; j < n; ++j) target[j] += factor * row[j];
+}
+
+// Function function[e] of a table, `stride` numbers apart, += factor[e] * row, n numbers of each, for
+// all e < count: the row is read, and made doubles, once for all of them.
 template <class T>
-SSKIT_INLINE void add_rows_of(const T* table, ptrdiff_t length, const int32_t* slot,
-                              const double* factor, ptrdiff_t count, ptrdiff_t n, double* target) {
+SSKIT_INLINE void add_row_to(const T* row, ptrdiff_t n, const int32_t* function,
+                             const double* factor, ptrdiff_t count, double* table,
+                             ptrdiff_t stride) {
     constexpr ptrdiff_t N = 8;
     ptrdiff_t j = 0;
     for (; j + N * HALF <= n; j += N * HALF) {
-        half_vec sum[N];
-        for (ptrdiff_t v = 0; v < N; ++v) sum[v] = load_half(target + j + v * HALF);
-        for (ptrdiff_t a = 0; a < count; ++a) {
-            const T* row = table + slot[a] * length + j;
+        half_vec some[N];
+        for (ptrdiff_t v = 0; v < N; ++v) some[v] = read_half(row + j + v * HALF);
+        for (ptrdiff_t e = 0; e < count; ++e) {
+            double* target = table + function[e] * stride + j;
             for (ptrdiff_t v = 0; v < N; ++v)
-                sum[v] = sum[v] + factor[a] * read_half(row + v * HALF);
+                store(target + v * HALF, load_half(target + v * HALF) + factor[e] * some[v]);
         }
-        for (ptrdiff_t v = 0; v < N; ++v) store(target + j + v * HALF, sum[v]);
     }
-    for (ptrdiff_t a = 0; a < count && j < n; ++a) {
-        const T* row = table + slot[a] * length;
-        for (ptrdiff_t i = j; i < n; ++i) target[i] += factor[a] * (double)row[i];
+    for (ptrdiff_t e = 0; e < count && j < n; ++e) {
+        double* target = table + function[e] * stride;
+        for (ptrdiff_t i = j; i < n; ++i) target[i] += factor[e] * (double)row[i];
     }
 }
 
-// target += sum_a factor[a] * row slot[a] of a table, n numbers of each. Rows of the table are
-// `length` numbers apart, in single or in double precision.
-SSKIT_CLONES void add_kernel_rows(const char* table, bool single, ptrdiff_t length,
-                                  const int32_t* slot, const double* factor, ptrdiff_t count,
-                                  ptrdiff_t n, double* target) {
+// As many numbers of a function as are changed at a time: those of all functions stay in the cache
+// of the processor next to the cores while one row after the other is added to them.
+SSKIT_INLINE ptrdiff_t tile_size(ptrdiff_t n_functions) {
+    const ptrdiff_t most = 4096 / (n_functions > 0 ? n_functions : 1);
+    return most > 512 ? 512 : most < 64 ? 64 : most / 32 * 32;
+}
+
+template <class T>
+SSKIT_INLINE void add_rows_of(const T* rows, ptrdiff_t length, const int32_t* slot, ptrdiff_t n_rows,
+                              const ptrdiff_t* begin, const int32_t* function, const double* factor,
+                              const int64_t* place, ptrdiff_t n_functions, ptrdiff_t n,
+                              double* target, double* room) {
+    const ptrdiff_t tile = tile_size(n_functions);
+    for (ptrdiff_t first = 0; first < n; first += tile) {
+        const ptrdiff_t size = n - first < tile ? n - first : tile, bytes = size * sizeof(double);
+        for (ptrdiff_t k = 0; k < n_functions; ++k)
+            std::memcpy(room + k * tile, target + place[k] + first, bytes);
+        for (ptrdiff_t a = 0; a < n_rows; ++a) {
+            if (a + 2 < n_rows)
+                prefetch_memory(rows + slot[a + 2] * length + first, size * (ptrdiff_t)sizeof(T));
+            add_row_to(rows + slot[a] * length + first, size, function + begin[a],
+                       factor + begin[a], begin[a + 1] - begin[a], room, tile);
+        }
+        for (ptrdiff_t k = 0; k < n_functions; ++k)
+            std::memcpy(target + place[k] + first, room + k * tile, bytes);
+    }
+}
+
+// Functions += kernel rows: function function[e], which begins at target[place[function[e]]], +=
+// factor[e] * row slot[a] for begin[a] <= e < begin[a + 1], n numbers of each. Rows are `length`
+// numbers apart, in single or in double precision. The room has n_functions * tile_size numbers.
+SSKIT_CLONES void add_kernel_rows(const char* rows, bool single, ptrdiff_t length,
+                                  const int32_t* slot, ptrdiff_t n_rows, const ptrdiff_t* begin,
+                                  const int32_t* function, const double* factor,
+                                  const int64_t* place, ptrdiff_t n_functions, ptrdiff_t n,
+                                  double* target, double* room) {
     if (single)
-        add_rows_of((const float*)table, length, slot, factor, count, n, target);
+        add_rows_of((const float*)rows, length, slot, n_rows, begin, function, factor, place,
+                    n_functions, n, target, room);
     else
-        add_rows_of((const double*)table, length, slot, factor, count, n, target);
+        add_rows_of((const double*)rows, length, slot, n_rows, begin, function, factor, place,
+                    n_functions, n, target, room);
 }
 
 // Constants of exponential() for a type: the exponent below which the result is zero; a number so

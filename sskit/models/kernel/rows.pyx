@@ -22,11 +22,14 @@ cdef extern from "kernel_loops.hpp" namespace "sskit":
     void add_scaled(
         const char* row, bint single, Py_ssize_t n, double factor, double* target
     ) noexcept nogil
-    # target += sum_a factor[a] * row slot[a] of a table, n numbers of each; rows of the table are
-    # `length` numbers apart, in single or in double precision
+    # target += factor * row, n numbers
+    void add_single(const float* row, Py_ssize_t n, float factor, float* target) noexcept nogil
+    # see WorkingRows.spread
+    Py_ssize_t tile_size(Py_ssize_t n_functions) noexcept nogil
     void add_kernel_rows(
-        const char* table, bint single, Py_ssize_t length, const int32_t* slot,
-        const double* factor, Py_ssize_t count, Py_ssize_t n, double* target
+        const char* rows, bint single, Py_ssize_t length, const int32_t* slot, Py_ssize_t n_rows,
+        const Py_ssize_t* begin, const int32_t* function, const double* factor,
+        const int64_t* place, Py_ssize_t n_functions, Py_ssize_t n, double* target, double* room
     ) noexcept nogil
     # see take_exponentials
     void gaussian(
@@ -43,9 +46,6 @@ cdef extern from "kernel_loops.hpp" namespace "sskit":
 STRIP = C_STRIP
 # Rows that work together (see `WorkingRows`). Larger sets take fewer passes, but more steps.
 WORKING_ROWS = 512
-# Columns that are brought up to date at a time: so many numbers of all rows stay in the cache of
-# the processor while one function after the other reads its part of them.
-cdef Py_ssize_t TILE = 256
 # Rows that may be added before F is computed anew: their rounding errors, 2^-53 each, add up to
 # 2^-32.
 cdef Py_ssize_t MOST_ADDED = 2**21
@@ -190,8 +190,8 @@ cdef class KernelRows:
 
     @property
     def n_together(self):
-        """The number of rows that are best added to scores at once."""
-        return WORKING_ROWS if self.direct else min(self.n_slots, self.block_size)
+        """The largest number of rows that are best added to scores at once."""
+        return 3 * WORKING_ROWS // 2 if self.direct else min(self.n_slots, self.block_size)
 
     def stripes(self, rows):
         """Yield some rows, in one piece or some columns after the other.
@@ -371,11 +371,13 @@ cdef class WorkingRows:
     Between begin() and end() steps of these rows change the values of the functions at these rows
     only, in a copy; what a step costs does not depend on the number of all rows. Afterwards the
     values at all rows are updated by the changes of the coefficients, once for each row. The small
-    kernel matrix only determines the lengths of steps, so single precision is enough for it.
+    kernel matrix only determines the lengths of steps, so single precision is enough for it, and
+    for what the steps add to the values, which becomes smaller as the gap does.
 
     Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
-    value[k, j] is f_k at row column[j]; change[k, j] is the change of the coefficient; row j of
-    gram is computed if known[j], and if any change[k, j] is not zero.
+    value[j, k] + added[k, j] is f_k at row column[j]; change[k, j] is the change of the
+    coefficient, which v does not have yet; row j of gram is computed if known[j], and if any
+    change[k, j] is not zero.
 
     Parameters
     ----------
@@ -392,7 +394,8 @@ cdef class WorkingRows:
     cdef int32_t[::1] column                 # (n + 1,) a spare one
     cdef unsigned char[::1] known            # (n + 1,)
     cdef float[:, ::1] gram                  # (capacity, capacity)
-    cdef double[:, ::1] value                # (n_states, n + 1)
+    cdef double[:, ::1] value                # (n + 1, n_states) when the work began
+    cdef float[:, ::1] added                 # (n_states, n + 1)
     cdef double[:, ::1] change               # (n_states, n + 1)
 
     def __cinit__(self, KernelRows rows not None, Py_ssize_t n_states):
@@ -401,7 +404,8 @@ cdef class WorkingRows:
         self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
         self.gram = np.empty((0, 0), dtype=np.float32)
         self.column, self.known = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
-        self.value, self.change = np.zeros((n_states, 1)), np.zeros((n_states, 1))
+        self.value, self.change = np.zeros((1, n_states)), np.zeros((n_states, 1))
+        self.added = np.zeros((n_states, 1), dtype=np.float32)
 
     def begin(self, columns, values, size_t v):
         """Begin.
@@ -424,19 +428,20 @@ cdef class WorkingRows:
         elif len(gram) < n:
             gram = np.empty((n, n), dtype=np.float32)
         change = np.zeros((self.n_states, n + 1))
-        value = np.ascontiguousarray(values[:, column])
+        added = np.zeros((self.n_states, n + 1), dtype=np.float32)
+        value = np.ascontiguousarray(values[:, column].T)
         # nothing below can fail, so that all attributes belong together
         place_of = np.asarray(self.place_of)
         place_of[np.asarray(self.column)[: self.n]] = -1
         place_of[columns] = np.arange(n)
         self.n, self.column, self.known = n, column, known
-        self.gram, self.value, self.change = gram, value, change
+        self.gram, self.value, self.added, self.change = gram, value, added, change
         self.v = <double*>v
 
     def end(self, values):
         """End; values, shape (n_states, n_rows), follow at all rows unless they are None."""
         cdef double[:, ::1] target
-        cdef Py_ssize_t first, size = self.rows.n_together
+        cdef Py_ssize_t first, size
         columns, change = np.asarray(self.column)[: self.n], np.asarray(self.change)[:, : self.n]
         self.v = NULL
         np.asarray(self.place_of)[columns] = -1
@@ -444,42 +449,42 @@ cdef class WorkingRows:
             return
         target = values
         changed = np.flatnonzero(change.any(axis=0))
+        # parts of equal size
+        n_parts = max(1, -(-len(changed) // self.rows.n_together))
+        size = max(1, -(-len(changed) // n_parts))
         for first in range(0, len(changed), size):
             some = changed[first : first + size]
-            functions, places = np.nonzero(change[:, some])
-            # a spare one, as there may be no others
-            factor = np.append(change[functions, some[places]], 0.0)
-            begin = np.searchsorted(functions, np.arange(self.n_states + 1))
+            # the functions that change at each of the rows, one row after the other
+            places, functions = np.nonzero(change[:, some].T)
+            factor = change[functions, some[places]]
+            begin = np.searchsorted(places, np.arange(len(some) + 1))
+            used, number = np.unique(functions, return_inverse=True)
+            number, place = number.astype(np.int32), used * np.int64(self.rows.n_rows)
+            room = np.empty(len(used) * tile_size(len(used)))
             for start, table, slots in self.rows.stripes(columns[some]):
-                slots = np.append(slots[places], slots[:1])
-                self.spread(start, table, slots, factor, begin, target)
+                self.spread(start, table, slots, begin, number, factor, place, room, target)
 
-    # add rows of a table of kernels from column `start` on: factor[e] times row slot[e] to function
-    # k for begin[k] <= e < begin[k + 1]
+    # add rows of a table of kernels from column `start` on: row slot[a], factor[e] times, to
+    # function number[e] for begin[a] <= e < begin[a + 1], whose values begin at its place
     cdef int spread(
-        self, start, table, const int32_t[::1] slot, const double[::1] factor,
-        const Py_ssize_t[::1] begin, double[:, ::1] target
+        self, Py_ssize_t start, table, const int32_t[::1] slot, const Py_ssize_t[::1] begin,
+        const int32_t[::1] number, const double[::1] factor, const int64_t[::1] place,
+        double[::1] room, double[:, ::1] target
     ) except -1:
-        cdef Py_ssize_t k, e, n, place = start, length = table.shape[1], size, first = 0
-        cdef Py_ssize_t width = table.itemsize
         cdef size_t address = table.ctypes.data
         cdef const char* kernels = <const char*>address
-        size = min(length, self.rows.n_rows - place)
+        cdef Py_ssize_t length = table.shape[1], size = min(length, self.rows.n_rows - start)
+        cdef bint single = table.itemsize == sizeof(float)
         with nogil:
-            while first < size:
-                n = min(TILE, size - first)
-                for k in range(self.n_states):
-                    e = begin[k]
-                    add_kernel_rows(
-                        kernels + first * width, width == sizeof(float), length, &slot[e],
-                        &factor[e], begin[k + 1] - e, n, &target[k, place + first]
-                    )
-                first += n
+            add_kernel_rows(
+                kernels, single, length, &slot[0], slot.shape[0], &begin[0], &number[0],
+                &factor[0], &place[0], place.shape[0], size, &target[0, start], &room[0]
+            )
         return 0
 
     # f_k += factor * kernel(x_t, .), k the function; all of whose rows are known
     cdef void add(self, Py_ssize_t place, Py_ssize_t k, double factor) noexcept nogil:
-        add_scaled(<const char*>&self.gram[place, 0], True, self.n, factor, &self.value[k, 0])
+        add_single(&self.gram[place, 0], self.n, <float>factor, &self.added[k, 0])
         self.change[k, place] += factor
 
     # read the kernels of row t, which is present
@@ -568,7 +573,9 @@ cdef class KernelExpansion(FeatureSpace):
             for t in range(count):
                 place = self.working.place_of[first + t]
                 for k in range(self.n_states):
-                    scores[t * stride + k] += self.working.value[k, place]
+                    scores[t * stride + k] += (
+                        self.working.value[place, k] + self.working.added[k, place]
+                    )
             return
         for k in range(self.n_states):
             for t in range(count):
@@ -599,7 +606,8 @@ cdef class KernelExpansion(FeatureSpace):
                     continue
                 if within:
                     self.working.add(place, k, factor)
-                elif not self.summing:
+                    continue
+                if not self.summing:
                     self.rows.add(t, factor, values + k * n_rows)
                 coefficients[k * n_rows + t] += factor
         return 0
@@ -616,8 +624,9 @@ cdef class KernelExpansion(FeatureSpace):
     def end_steps(self, double[::1] v not None, bint done):
         """Let v follow at all other rows; see `FeatureSpace`."""
         values, coefficients = self.split(&v[0])
-        self.working.end(values if done else None)
         columns = np.asarray(self.working.column)[: self.working.n]
+        coefficients[:, columns] += np.asarray(self.working.change)[:, : self.working.n]
+        self.working.end(values if done else None)
         sizes = np.abs(coefficients[:, columns]).max(axis=0, initial=0.0)
         # steps that should lead to zero leave rounding errors
         self.rows.release(columns[sizes <= NOISE * sizes.max(initial=0.0)])

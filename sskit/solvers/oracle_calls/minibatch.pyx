@@ -13,6 +13,9 @@ from sskit.solvers.oracle_calls.pool cimport Pool
 # rounds have gained, or after so many.
 cdef double LEAST_GAIN = 0.01
 cdef int MOST_ROUNDS = 100
+# Rounds leave out blocks whose gaps at their last visits were less than this fraction of the mean
+# of the set, until such a round gains little. The first and the last are of all blocks.
+cdef double LEAST_OF_SET = 0.3
 
 
 cdef double known(double gap) noexcept nogil:
@@ -166,8 +169,8 @@ cdef class Batches:
 
     # steps of the blocks that wait for one
     cdef int work(self, BlockUpdate update, Sampler sampler) except -1 nogil:
-        cdef bint begun = False, done = False
-        cdef double gained = 0.0, more
+        cdef bint begun = False, done = False, whole = True, little
+        cdef double gained = 0.0, more, least
         cdef Py_ssize_t k, n = self.n_working
         cdef int _
         if n == 0:
@@ -184,15 +187,23 @@ cdef class Batches:
                 blocks = np.array(self.working[:n])
                 begun = update.problem.space.begin_steps(blocks, self.regularizer.v)
             for _ in range(MOST_ROUNDS if begun else 1):
-                more = -update.increase
+                more, least = -update.increase, -INFINITY
+                if not whole:
+                    least = 0.0
+                    for k in range(n):
+                        least += LEAST_OF_SET / n * self.gaps[self.working[k]]
                 for k in range(n):
+                    if self.gaps[self.working[k]] < least:
+                        continue
                     update.run(self.working[k], sampler)
                     if self.stop.due():
                         break
                 more += update.increase
                 gained += more
-                if more <= LEAST_GAIN * gained or self.stop.over():
+                little = more <= LEAST_GAIN * gained
+                if (little and whole) or self.stop.over():
                     break
+                whole = little
             done = True
         finally:
             if begun:

@@ -65,12 +65,57 @@ SSKIT_INLINE ptrdiff_t tile_size(ptrdiff_t n_functions) {
     return most > 512 ? 512 : most < 64 ? 64 : most / 32 * 32;
 }
 
+// The sums of up to two functions stay in registers while all rows are added, and
+// factors[n_functions r + k] is that of row r in function k.
+template <class T>
+SSKIT_INLINE void add_rows_to_few(const T* rows, ptrdiff_t length, const int32_t* slot,
+                                  ptrdiff_t n_rows, const double* factors, const int64_t* place,
+                                  ptrdiff_t n_functions, ptrdiff_t n, double* target) {
+    constexpr ptrdiff_t N = 4;
+    double* one = target + place[0];
+    double* two = n_functions > 1 ? target + place[1] : one;
+    ptrdiff_t j = 0;
+    for (; j + N * HALF <= n; j += N * HALF) {
+        half_vec a[N], b[N];
+        for (ptrdiff_t v = 0; v < N; ++v) {
+            a[v] = load_half(one + j + v * HALF);
+            b[v] = load_half(two + j + v * HALF);
+        }
+        for (ptrdiff_t r = 0; r < n_rows; ++r) {
+            const T* row = rows + slot[r] * length + j;
+            const double* f = factors + n_functions * r;
+            for (ptrdiff_t v = 0; v < N; ++v) {
+                const half_vec x = read_half(row + v * HALF);
+                a[v] = a[v] + f[0] * x;
+                if (n_functions > 1) b[v] = b[v] + f[1] * x;
+            }
+        }
+        for (ptrdiff_t v = 0; v < N; ++v) {
+            if (n_functions > 1) store(two + j + v * HALF, b[v]);
+            store(one + j + v * HALF, a[v]);
+        }
+    }
+    for (; j < n; ++j)
+        for (ptrdiff_t k = 0; k < n_functions; ++k)
+            for (ptrdiff_t r = 0; r < n_rows; ++r)
+                (k ? two : one)[j] += factors[n_functions * r + k] * (double)rows[slot[r] * length + j];
+}
+
 template <class T>
 SSKIT_INLINE void add_rows_of(const T* rows, ptrdiff_t length, const int32_t* slot, ptrdiff_t n_rows,
                               const ptrdiff_t* begin, const int32_t* function, const double* factor,
                               const int64_t* place, ptrdiff_t n_functions, ptrdiff_t n,
                               double* target, double* room) {
     const ptrdiff_t tile = tile_size(n_functions);
+    for (ptrdiff_t a = 0; n_functions <= 2 && a < n_rows; a += tile) {
+        const ptrdiff_t some = n_rows - a < tile ? n_rows - a : tile;
+        std::memset(room, 0, n_functions * tile * sizeof(double));
+        for (ptrdiff_t r = 0; r < some; ++r)
+            for (ptrdiff_t e = begin[a + r]; e < begin[a + r + 1]; ++e)
+                room[n_functions * r + function[e]] += factor[e];
+        add_rows_to_few(rows, length, slot + a, some, room, place, n_functions, n, target);
+    }
+    if (n_functions <= 2) return;
     for (ptrdiff_t first = 0; first < n; first += tile) {
         const ptrdiff_t size = n - first < tile ? n - first : tile, bytes = size * sizeof(double);
         for (ptrdiff_t k = 0; k < n_functions; ++k)

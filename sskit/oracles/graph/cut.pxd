@@ -1,4 +1,5 @@
 from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
@@ -22,6 +23,8 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
         double optimum(const Potentials& p, const int32_t* halves)
 
     cppclass RoofDual:
+        vector[double] gain
+        vector[int32_t] open
         Py_ssize_t decide(
             Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
             const double* pair, int32_t* halves
@@ -38,6 +41,12 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
         )
         void options(const Potentials& p, bint swaps, Py_ssize_t m, const int32_t* labels)
 
+cdef extern from "small_cut.hpp" namespace "sskit" nogil:
+    Py_ssize_t MOST_SMALL "sskit::SmallCut::MOST"
+    cppclass SmallCut:
+        vector[unsigned char] sides
+        void solve(const Network& network) except +
+
 
 cdef class Cut(GraphOracle):
     """The better of two options at every node, for all nodes at once, by one minimum cut.
@@ -47,6 +56,7 @@ cdef class Cut(GraphOracle):
 
     PyMaxflow 1.3.2 keeps the interpreter's lock in all that it does. It is called by send(), in
     turns, and by marginals() alone, and nothing else here takes the lock, but for more memory.
+    Networks of relaxations that are small are cut without it.
     """
 
     cdef Py_ssize_t max_nodes, max_edges
@@ -55,6 +65,7 @@ cdef class Cut(GraphOracle):
     cdef bint one_way                # do its edges go from tail to head only?
     cdef Choice choice               # the one at hand
     cdef RoofDual dual
+    cdef SmallCut small
     cdef Scratch[int32_t] last       # (n_nodes,) the last state
     cdef Scratch[int32_t] found      # (n_nodes,) a labelling
     cdef int32_t[:, ::1] ends        # memory of the network

@@ -102,8 +102,12 @@ cdef class Cut(GraphOracle):
         if n_open:
             self.reserve(2 * n_labels, 2 * n_open)
             self.dual.prepare(halves, self.network)
-            self.send()
-            self.dual.read(self.network, &self.sides[0], halves)
+            if self.network.n_nodes <= MOST_SMALL:
+                self.small.solve(self.network)
+                self.dual.read(self.network, self.small.sides.data(), halves)
+            else:
+                self.send()
+                self.dual.read(self.network, &self.sides[0], halves)
         return 0
 
     cdef double send(self) except? -1 nogil:

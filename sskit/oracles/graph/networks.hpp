@@ -110,13 +110,10 @@ struct Choice {
 // and all of that is one cut. Ties are decided against the label before the cut, and for 1/2 in
 // a doubled component.
 class RoofDual {
-    static constexpr int32_t UNDECIDED = -1;
     ptrdiff_t n = 0;
     const int32_t* ends = nullptr;
     const double* pair = nullptr;
-    std::vector<double> gain;       // (n,) scores of labels given the decided ones
     std::vector<double> low, high;  // (n,) sums of negative, of positive pairs
-    std::vector<int32_t> open;      // the edges between undecided labels
     std::vector<int32_t> above;     // (n,) union-find: the next label towards the root
     std::vector<char> differs;      // (n,) is one of the two to be exchanged, not both?
     std::vector<char> odd;          // (n,) by root: will no exchange do?
@@ -154,8 +151,12 @@ class RoofDual {
     }
 
 public:
+    static constexpr int32_t UNDECIDED = -1;
+    std::vector<double> gain;   // (n,) scores of labels given the decided ones
+    std::vector<int32_t> open;  // the edges between undecided labels
+
     // Decide labels until no label has enough by itself; returns how many edges are open. halves
-    // (n_labels,): two times the best value of each label.
+    // (n_labels,): two times the best value of each label, UNDECIDED at ends of open edges.
     ptrdiff_t decide(ptrdiff_t n_labels, const double* label, ptrdiff_t n_edges,
                      const int32_t* of_edges, const double* of_pairs, int32_t* halves) {
         n = n_labels, ends = of_edges, pair = of_pairs;

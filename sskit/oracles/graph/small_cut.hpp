@@ -20,12 +20,11 @@ class SmallCut {
 
     static int32_t first_of(uint64_t nodes) { return __builtin_ctzll(nodes); }
 
-    // Returns the last node of a shortest path with capacity left, -1 if there is none.
-    int32_t find_path() {
+    // Find shortest paths with capacity left to nodes on the same level; returns their last nodes.
+    uint64_t find_paths() {
         uint64_t level = fed, seen = fed;
         for (uint64_t nodes = level; nodes; nodes &= nodes - 1) before[first_of(nodes)] = -1;
-        while (level) {
-            if (level & drained) return first_of(level & drained);
+        while (level && !(level & drained)) {
             uint64_t found = 0;
             for (uint64_t nodes = level; nodes; nodes &= nodes - 1) {
                 const int32_t v = first_of(nodes);
@@ -35,15 +34,16 @@ class SmallCut {
             }
             level = found;
         }
-        return -1;
+        return level & drained;
     }
 
-    // Take the largest flow along the path that ends at a node.
+    // Take the largest flow along the path that ends at a node, which others may have used up.
     void augment(int32_t last, ptrdiff_t n) {
         double flow = to_sink[last];
         int32_t v = last;
         for (; before[v] >= 0; v = before[v]) flow = std::min(flow, rest[before[v] * n + v]);
         flow = std::min(flow, from_source[v]);
+        if (!(flow > 0.0)) return;
         if (!((from_source[v] -= flow) > 0.0)) fed &= ~(uint64_t{1} << v);
         if (!((to_sink[last] -= flow) > 0.0)) drained &= ~(uint64_t{1} << last);
         for (v = last; before[v] >= 0; v = before[v]) {
@@ -79,7 +79,8 @@ public:
             fed |= uint64_t{network.gain[v] > 0.0} << v;
             drained |= uint64_t{network.gain[v] < 0.0} << v;
         }
-        for (int32_t last = find_path(); last >= 0; last = find_path()) augment(last, n);
+        for (uint64_t ends = find_paths(); ends; ends = find_paths())
+            for (; ends; ends &= ends - 1) augment(first_of(ends), n);
         // those that still reach the sink
         uint64_t reach = drained;
         for (bool changed = true; changed;) {

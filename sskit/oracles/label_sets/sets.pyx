@@ -78,16 +78,13 @@ cdef class EnumeratedSets(LabelSetOracle):
         self.gain = np.empty((MAX_EXHAUSTIVE + 1, MAX_EXHAUSTIVE))
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
-        cdef Py_ssize_t k, n_open = 0
+        cdef Py_ssize_t k, n_open
         cdef int32_t e
         self.dual.decide(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
-        for k in range(s.n_labels):
-            if code[k] < 0:
-                self.place[k] = <int32_t>n_open
-                n_open += 1
-        for k in range(s.n_labels):
-            if code[k] < 0:
-                self.gain[n_open, self.place[k]] = self.dual.gain[k]
+        n_open = self.dual.left.size()
+        for k in range(n_open):
+            self.place[self.dual.left[k]] = <int32_t>k
+            self.gain[n_open, k] = self.dual.gain[self.dual.left[k]]
         self.clear(n_open)
         for e in self.dual.open:
             self.add_pair(self.place[s.ends[2 * e]], self.place[s.ends[2 * e + 1]], s.pair[e])
@@ -95,10 +92,9 @@ cdef class EnumeratedSets(LabelSetOracle):
         self.best, self.best_set = 0.0, 0  # none of the undecided labels
         self.search(n_open, 0.0, 0)
         for k in range(s.n_labels):
-            if code[k] < 0:
-                code[k] = ONE if self.best_set >> self.place[k] & 1 else 0
-            else:
-                code[k] *= ONE // 2
+            code[k] *= ONE // 2
+        for k in range(n_open):
+            code[self.dual.left[k]] = ONE if self.best_set >> k & 1 else 0
         write_pairs(s, code)
         return 0
 
@@ -292,14 +288,15 @@ cdef class RoofDuality(LabelSetOracle):
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, e
-        cdef int32_t u, v
+        cdef int32_t u, v, least, rest
         self.dual.relax(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
         for k in range(s.n_labels):
             code[k] *= ONE // 2
         for e in range(s.n_edges):
             # the best that an edge can be, given its ends
             u, v = code[s.ends[2 * e]], code[s.ends[2 * e + 1]]
-            code[s.n_labels + e] = min(u, v) if s.pair[e] > 0.0 else max(u + (v - ONE), 0)
+            least, rest = min(u, v), max(u + (v - ONE), 0)
+            code[s.n_labels + e] = least if s.pair[e] > 0.0 else rest
         return 0
 
 

@@ -158,15 +158,41 @@ class RoofDual {
     }
 
     // The sums of the open pairs of each label that is left. Signs of pairs are too irregular for
-    // branches, here and below.
+    // branches. Sums of first labels are in registers as long as the label is the same: they would
+    // wait for each other in memory.
     void sum_up() {
         for (const int32_t l : left) low[l] = high[l] = 0.0;
+        int32_t last = open.empty() ? 0 : ends[2 * open[0]];
+        double less_of_last = 0.0, more_of_last = 0.0;
+        const auto write_last = [&] { low[last] += less_of_last, high[last] += more_of_last; };
         for (const int32_t e : open) {
             const int32_t u = ends[2 * e], v = ends[2 * e + 1];
             const double more = std::max(pair[e], 0.0), less = std::min(pair[e], 0.0);
-            low[u] += less, low[v] += less;
-            high[u] += more, high[v] += more;
+            if (u != last) {
+                write_last();
+                last = u, less_of_last = more_of_last = 0.0;
+            }
+            less_of_last += less, more_of_last += more;
+            low[v] += less, high[v] += more;
         }
+        if (!open.empty()) write_last();
+    }
+
+    // Give the pairs of decided labels to the other ones, and keep the pairs that are open.
+    void give(const int32_t* halves) {
+        size_t kept = 0;
+        for (const int32_t e : open) {
+            const int32_t u = ends[2 * e], v = ends[2 * e + 1];
+            if (halves[u] == 0) continue;
+            if (halves[u] == 2) {
+                gain[v] += pair[e];
+                continue;
+            }
+            if (halves[v] == 2) gain[u] += pair[e];
+            open[kept] = e;
+            kept += halves[v] == UNDECIDED;
+        }
+        open.resize(kept);
     }
 
     // Decide what has enough by itself; returns whether anything has.
@@ -204,17 +230,7 @@ public:
             kept += pair[e] != 0.0;
         }
         open.resize(kept);
-        for (sum_up(); decide_some(halves); sum_up()) {
-            kept = 0;
-            for (const int32_t e : open) {
-                const int32_t u = ends[2 * e], v = ends[2 * e + 1];
-                gain[u] += halves[v] == 2 ? pair[e] : 0.0;
-                gain[v] += halves[u] == 2 ? pair[e] : 0.0;
-                open[kept] = e;
-                kept += halves[u] == UNDECIDED && halves[v] == UNDECIDED;
-            }
-            open.resize(kept);
-        }
+        for (sum_up(); decide_some(halves); sum_up()) give(halves);
         return (ptrdiff_t)open.size();
     }
 

@@ -37,6 +37,13 @@ class SmallCut {
         return level & drained;
     }
 
+    // Take the largest flow from the source over u and v to the sink.
+    void push(int32_t u, int32_t v, ptrdiff_t n) {
+        if (!(fed >> u & drained >> v & 1)) return;
+        before[u] = -1, before[v] = u;
+        augment(v, n);
+    }
+
     // Take the largest flow along the path that ends at a node, which others may have used up.
     void augment(int32_t last, ptrdiff_t n) {
         double flow = to_sink[last];
@@ -78,6 +85,11 @@ public:
             to_sink[v] = std::max(-network.gain[v], 0.0);
             fed |= uint64_t{network.gain[v] > 0.0} << v;
             drained |= uint64_t{network.gain[v] < 0.0} << v;
+        }
+        // paths of one edge need no search
+        for (ptrdiff_t e = 0; e < network.n_edges; ++e) {
+            push(network.tail[e], network.head[e], n);
+            push(network.head[e], network.tail[e], n);
         }
         for (uint64_t ends = find_paths(); ends; ends = find_paths())
             for (; ends; ends &= ends - 1) augment(first_of(ends), n);

@@ -50,6 +50,8 @@ from sskit.models.linear import check_scores, linear_scores, row_scale
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
+# Up to so many labels the relaxation takes about as long as the scores of a row.
+FEW_LABELS = 32
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
@@ -423,8 +425,9 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         ("cutting_plane"), dual-decomposed training by labels and pairs ("gdmm"), its baseline with
         soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further options.
         "auto" is "bcfw", except for few rows, and "gdmm" for more than 32 labels if inference is
-        "lp" without bounds, prior, warm start or slack rescaling. "gdmm" solves the relaxed problem, see `inference`,
-        and has a certificate with inference="lp" and with edges without a cycle.
+        "lp" without bounds, prior, warm start or slack rescaling. "gdmm" solves the relaxed
+        problem, see `inference`, and has a certificate with inference="lp" and with edges without a
+        cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -608,10 +611,13 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         chosen = super()._solver_for(problem, solver)
         plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
         auto = plain and chosen is solver and self._asks_for_no_solver()
-        relaxed = auto and problem.structure.digest()["the planes"] == "relaxed"
-        if relaxed and problem.costly:
-            return SOLVERS["gdmm"]()
-        return chosen
+        if not auto or not problem.costly or self.inference == "graphcut":
+            return chosen
+        if problem.structure.n_labels <= FEW_LABELS:
+            # the oracle is not worth to be saved
+            return SOLVERS["bcfw"](sampling="permutation", cache=False)
+        relaxed = problem.structure.digest()["the planes"] == "relaxed"
+        return SOLVERS["gdmm"]() if relaxed else chosen
 
     def _chosen(self, model):
         """Return which pairs of labels a fit took, and how it searches for sets, as phrases."""

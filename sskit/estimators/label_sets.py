@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
-from sskit.estimators.base.estimator import SOLVERS, replace_fitted
+from sskit.estimators.base.estimator import FEW_PAIRS, SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
@@ -50,8 +50,6 @@ from sskit.models.linear import check_scores, linear_scores, row_scale
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
-# Up to so many labels the relaxation takes about as long as the scores of a row.
-FEW_LABELS = 32
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
@@ -611,13 +609,13 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         chosen = super()._solver_for(problem, solver)
         plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
         auto = plain and chosen is solver and self._asks_for_no_solver()
-        if not auto or not problem.costly or self.inference == "graphcut":
-            return chosen
-        if problem.structure.n_labels <= FEW_LABELS:
-            # the oracle is not worth to be saved
-            return SOLVERS["bcfw"](sampling="permutation", cache=False)
-        relaxed = problem.structure.digest()["the planes"] == "relaxed"
-        return SOLVERS["gdmm"]() if relaxed else chosen
+        if auto and problem.costly and problem.structure.digest()["the planes"] == "relaxed":
+            return SOLVERS["gdmm"]()
+        if plain and chosen is not solver and problem.n_blocks > FEW_PAIRS:
+            # cutting planes are for long pairs of few edges, not for sets with cycles
+            structure = problem.structure
+            return solver if structure.n_edges >= structure.n_labels else chosen
+        return chosen
 
     def _chosen(self, model):
         """Return which pairs of labels a fit took, and how it searches for sets, as phrases."""

@@ -29,6 +29,8 @@ ORACLES = {
 # Trying all sets of more labels takes too long where there are other ways to train under slack
 # rescaling.
 MAX_ENUMERATED = 14
+# Up to so many labels the relaxation takes about as long as the scores of a row.
+FEW_LABELS = 32
 # The programme of slack rescaling holds scores by the states of two labels.
 STATES = 4
 
@@ -187,7 +189,8 @@ class PairwiseModel(LabelSetModel):
         self.inference = choose_inference(inference, ends, n_labels)
         # all exact ones have the same planes
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
-        self.costly = self.inference not in ("independent", "tree")
+        many = self.inference == "lp" and n_labels > FEW_LABELS
+        self.costly = self.inference == "graphcut" or many
         # without cycles the local polytope has no vertices but sets of labels
         forest = label_graph(ends, n_labels).is_forest(0)
         self.tight = self.inference in ("independent", "tree", "lp") or forest

@@ -141,8 +141,8 @@ class Columns:
         w = w if overwrite else np.array(w)
         renumber(layout, w, self.rank)
         blocks = layout.split(w)
-        if self.factor is not None:
-            blocks["coef"] *= self.factor
+        for block in self._scaled_blocks(layout, w):
+            block *= self.factor
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"] -= blocks["coef"] @ self.shift
         return w
@@ -153,10 +153,14 @@ class Columns:
         blocks = layout.split(w)
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"] += blocks["coef"] @ self.shift
-        if self.factor is not None:
-            blocks["coef"] /= self.factor
+        for block in self._scaled_blocks(layout, w):
+            block /= self.factor
         renumber(layout, w, self._order)
         return w
+
+    def _scaled_blocks(self, layout, w):
+        """Return the weights of features, if these are scaled: by label, and of segments by ends."""
+        return () if self.factor is None else layout.of_features(w)
 
     @property
     def _order(self):
@@ -170,8 +174,8 @@ class Columns:
         """
         unit = np.ones(layout.n_weights)
         blocks = layout.split(unit)
-        if self.factor is not None:
-            blocks["coef"][...] = self.factor
+        for block in self._scaled_blocks(layout, unit):
+            block[...] = self.factor
         if self.shift is not None and "intercept" in blocks:
             blocks["intercept"][...] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):

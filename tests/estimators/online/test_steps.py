@@ -68,17 +68,7 @@ WAYS = {
 }
 
 
-# Weights of first and last tokens are not scaled back where rows lack features.
-FAULTY = pytest.mark.xfail(reason="Columns.to_user and from_user scale coef_ alone")
-
-
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        pytest.param(*pair, marks=FAULTY if pair[0] in ("segments", "segments, prior") else ())
-        for pair in in_turn(LAW, WAYS, 2)
-    ],
-)
+@pytest.mark.parametrize(("name", "way"), in_turn(LAW, WAYS, 2))
 def test_the_objective_of_a_step(name, way):
     """The norm is that of how many rows have had a feature."""
     estimator, (X, y) = FITS[name].estimator, FITS[name].data()

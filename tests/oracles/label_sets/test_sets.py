@@ -65,6 +65,35 @@ def test_best_of_all_sets(kind):
     assert labels.shape == pairs.shape == (0,)
 
 
+@pytest.mark.parametrize("n_labels", [30, 60])
+def test_the_optimum_of_the_relaxation_of_many_labels(n_labels):
+    rng, oracle, n_fractional = np.random.default_rng(n_labels), RoofDuality(), 0
+    for k in range(12):
+        gains, edges, pairwise = random_model(rng, n_labels, 0.3)
+        # equal numbers, so that many capacities are used up at once
+        if k % 3 == 0:
+            gains, pairwise = np.round(gains), np.round(pairwise)
+        labels, pairs = find_label_set(oracle, gains, edges, pairwise)
+        n_fractional += (labels == 0.5).sum()
+        ends = labels[edges]
+        assert (pairs <= ends.min(axis=1)).all()
+        assert (pairs >= np.maximum(ends.sum(axis=1) - 1, 0)).all()
+        optimum = relaxed_optimum(gains, edges, pairwise)
+        assert gains @ labels + pairwise @ pairs == pytest.approx(optimum, abs=1e-9)
+    assert n_fractional > 12 * n_labels / 4
+
+
+def test_labels_are_decided_before_the_search():
+    """Whatever the ratio of scores to pairs: all, some or none are left to the search."""
+    rng, oracle = np.random.default_rng(5), EnumeratedSets()
+    for scale in (0.0, 0.05, 0.3, 1.0, 10.0):
+        for _ in range(60):
+            gains, edges, pairwise = random_model(rng, int(rng.integers(2, 11)), 0.8)
+            problem = gains, edges[:, ::-1].copy(), pairwise * scale
+            scores = set_scores(all_sets(len(gains)), *problem)
+            assert answer(oracle, *problem)[1] == pytest.approx(scores.max(), abs=1e-10)
+
+
 def test_many_labels_and_extreme_weights():
     rng = np.random.default_rng(3)
     gains, edges, pairwise = random_model(rng, 20)

@@ -34,15 +34,10 @@ SSKIT_OWN_CLONES ptrdiff_t active_rows(const double* direction, ptrdiff_t count,
 // <a sparse vector, (head, rest)>: entries below n_head are of one array, the others of a second
 static inline double product_of_parts(const int32_t* index, const double* value, ptrdiff_t n,
                                       const double* head, ptrdiff_t n_head, const double* rest) {
-    double sum = 0.0, other = 0.0;  // each waits for its last term
-    ptrdiff_t e = 0;
-    for (; e + 2 <= n; e += 2) {
-        const int32_t j = index[e], k = index[e + 1];
-        sum += value[e] * (j < n_head ? head : rest)[j];
-        other += value[e + 1] * (k < n_head ? head : rest)[k];
-    }
-    if (e < n) sum += value[e] * (index[e] < n_head ? head : rest)[index[e]];
-    return sum + other;
+    double sum = 0.0;
+    for (ptrdiff_t e = 0; e < n; ++e)
+        sum += value[e] * (index[e] < n_head ? head : rest)[index[e]];
+    return sum;
 }
 
 // Squared norm of sum_t outer(x_t, d_t) over the active rows, from the packed upper triangle of

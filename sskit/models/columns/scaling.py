@@ -159,7 +159,7 @@ class Columns:
         return w
 
     def _scaled_blocks(self, layout, w):
-        """Return the weights of features, if these are scaled: by label, and of segments by ends."""
+        """Return all weights of features, those of the ends of segments too, if they are scaled."""
         return () if self.factor is None else layout.of_features(w)
 
     @property

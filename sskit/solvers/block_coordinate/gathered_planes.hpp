@@ -6,19 +6,6 @@
 
 namespace sskit {
 
-// loss - <plane, theta>: two sums, as each waits for its last term
-static inline double plane_score(const int32_t* index, const double* value, ptrdiff_t n,
-                                 const double* theta, double loss) {
-    double other = 0.0;
-    ptrdiff_t e = 0;
-    for (; e + 4 <= n; e += 4) {
-        loss -= value[e] * theta[index[e]] + value[e + 1] * theta[index[e + 1]];
-        other -= value[e + 2] * theta[index[e + 2]] + value[e + 3] * theta[index[e + 3]];
-    }
-    for (; e < n; ++e) loss -= value[e] * theta[index[e]];
-    return loss + other;
-}
-
 // psi of planes, sparse, one after the other: plane p has the pairs first[p] to first[p + 1] - 1
 struct GatheredPlanes {
     std::vector<int32_t> index;

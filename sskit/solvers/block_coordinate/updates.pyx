@@ -61,10 +61,6 @@ cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
             const int32_t* places, const double* dense, Py_ssize_t n, Py_ssize_t n_statistics
         ) except +
         size_t memory()
-    # loss - <plane, theta>
-    double plane_score(
-        const int32_t* index, const double* value, Py_ssize_t n, const double* theta, double loss
-    )
 
 # Sparse vectors of planes whose codes are at least so long are kept from visit to visit: computing
 # hundreds of them again takes longer than the oracle. Those of short codes are computed faster than
@@ -322,16 +318,15 @@ cdef class BlockAtoms(WorkingSet):
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
         bint with_image
     ) except -1 nogil:
-        cdef Py_ssize_t p, start
+        cdef Py_ssize_t p, e
         cdef double total, size = 0.0
         self.fill_gram(problem, dual, i, scratch)
         # score = loss - planes @ theta
         for p in range(self.n_atoms):
-            self.loss[p], start = dual.blocks[i].plane_loss[p], self.first[p]
-            total = plane_score(
-                self.index + start, self.value + start, self.first[p + 1] - start, theta,
-                self.loss[p]
-            )
+            total = dual.blocks[i].plane_loss[p]
+            self.loss[p] = total
+            for e in range(self.first[p], self.first[p + 1]):
+                total -= self.value[e] * theta[self.index[e]]
             self.score[p] = total
             size = max(size, self.loss[p], fabs(total))
             self.weight[p] = dual.blocks[i].weight[p]

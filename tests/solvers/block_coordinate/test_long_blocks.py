@@ -14,6 +14,7 @@ from sskit.solvers import BCFW, CuttingPlane
 from sskit.solvers.block_coordinate.eviction import retire_all
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing import check_problem
+from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
 
 

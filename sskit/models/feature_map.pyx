@@ -515,7 +515,6 @@ cdef class FeatureMap:
         cdef Py_ssize_t e, r, t, c, n_active = 0
         cdef unsigned int j, nodes = <unsigned int>self.node_base
         cdef unsigned int edges = <unsigned int>self.edge_base(i)
-        cdef unsigned int stride = <unsigned int>self.stride
         cdef const double* image = &self.image[0]
         cdef double* theta = &self.products[0]
         cdef double total

@@ -196,6 +196,7 @@ def test_what_is_wrong_is_named(tagger):
         ({"feature_names": ["a"]}, ValueError, "feature_names must be 3 names"),
         ({"feature_names": "abc"}, ValueError, "feature_names must be 3 names"),
         ({"known": [None]}, ValueError, "X has 9 samples but known has"),
+        ({"known": np.array(3.0)}, TypeError, "known must be a list"),
         ({"X": [*X[:3], X[3] * np.nan]}, ValueError, r"X\[3\].*NaN"),
         ({"X": [*X[:3], X[3][:0]]}, ValueError, "t == 0, must be <= -1"),
     ):

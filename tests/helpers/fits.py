@@ -178,6 +178,7 @@ FITS = {
     "rows, bounds": Fit(sskit.StructSVMClassifier(**BOX), rows, bounded=True),
     "rows, prior": Fit(sskit.StructSVMClassifier(prior=PRIOR), rows),
     "rows, likelihood": Fit(sskit.StructSVMClassifier(surrogate="log"), rows),
+    "rows, kernel likelihood": Fit(sskit.StructSVMClassifier(surrogate="log", **FEW_ROWS), rows),
     "rows, kernel": Fit(sskit.StructSVMClassifier(**RBF), rows),
     "rows, few kernel rows": Fit(sskit.StructSVMClassifier(**FEW_ROWS), rows),
     "rows, kernel and slack": Fit(sskit.StructSVMClassifier(rescaling="slack", **FEW_ROWS), rows),
@@ -194,6 +195,10 @@ FITS = {
     "chains, kernel": Fit(sskit.SequenceTagger(**RBF), chains),
     "chains, few kernel rows": Fit(sskit.SequenceTagger(**FEW_ROWS), chains),
     "chains, likelihood": Fit(sskit.SequenceTagger(surrogate="log"), chains),
+    "chains, kernel likelihood": Fit(sskit.SequenceTagger(surrogate="log", **RBF), chains),
+    "chains, bounded likelihood": Fit(
+        sskit.SequenceTagger(surrogate="log", bounds=(-0.3, 0.3)), chains
+    ),
     "chains, edges": Fit(sskit.SequenceTagger(), edged_chains, factored=True),
     "chains, edges and slack": Fit(sskit.SequenceTagger(rescaling="slack"), edged_chains),
     "chains, edges and bounds": Fit(sskit.SequenceTagger(**BOX), edged_chains, bounded=True),

@@ -32,7 +32,7 @@ def test_every_fit_says_what_it_chose(name, caplog):
     assert line.startswith(f"{type(model).__name__}: lam={model.lam_:.4g} (")
     if model._asks_for_no_solver():
         assert f"solver={type(model.solver_).__name__}(" in line
-    solver = "bcfw" if name in HINGES else "lbfgs"
+    solver = "bcfw" if name in HINGES else clone(model.solver_)
     lines = said(caplog, clone(estimator).set_params(lam=0.1, solver=solver), *FITS[name].data())
     assert "lam=" not in lines[0] and "solver=" not in lines[0]
 

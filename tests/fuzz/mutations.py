@@ -191,38 +191,24 @@ def with_dtype(rng, value):
         return value.astype(dtype)
 
 
-def in_other(rng, values):
-    """The items of a list or of an array in a container of another kind."""
-    items = list(values)
-    containers = [
-        lambda: tuple(items), lambda: items, lambda: objects(items),
-        lambda: objects(items).reshape(-1, 1), lambda: (item for item in items),
-        lambda: iter(items), lambda: map(np.asarray, items), lambda: collections.deque(items),
-        lambda: dict(enumerate(items)), lambda: [items], lambda: [[item] for item in items],
-        lambda: pd.Series(items), lambda: pd.DataFrame({"item": pd.Series(items)}),
-        lambda: np.concatenate([np.asarray(item) for item in items]), lambda: np.array(items),
-        lambda: {"items": items}, lambda: str(values), lambda: items[0],
-    ]  # fmt: skip
-    return pick(rng, containers)()
-
-
 def in_container(rng, value):
     """The entries in something else than an array."""
     rows = value.tolist()
     ragged = [*rows[:-1], rows[-1][:-1] if isinstance(rows[-1], list) else [rows[-1]]]
     containers = [
-        lambda: tuple(map(tuple, value)) if value.ndim > 1 else tuple(value),
-        lambda: ArrayLike(value), lambda: memoryview(np.ascontiguousarray(value)),
-        lambda: array.array("d", np.ravel(value).astype(float)), lambda: np.matrix(value),
-        lambda: set(map(str, np.ravel(value))), lambda: pd.DataFrame(value),
+        lambda: rows, lambda: tuple(map(tuple, value)) if value.ndim > 1 else tuple(value),
+        lambda: list(value), lambda: iter(rows), lambda: (row for row in rows),
+        lambda: collections.deque(rows), lambda: ArrayLike(value),
+        lambda: memoryview(np.ascontiguousarray(value)),
+        lambda: array.array("d", np.ravel(value).astype(float)), lambda: dict(enumerate(rows)),
+        lambda: set(map(str, np.ravel(value))), lambda: str(value), lambda: np.matrix(value),
+        lambda: pd.Series(list(value)), lambda: pd.DataFrame(value), lambda: pd.Index([1, 2]),
         lambda: pd.DataFrame(value).rename(columns=str), lambda: pd.DataFrame(value).astype(object),
         lambda: pd.Series(np.asarray(value).ravel(), dtype="category"),
         lambda: pd.array(np.ravel(value).tolist()), lambda: ragged,
         lambda: mutated_sparse(rng, sp.csr_array(np.atleast_2d(value).astype(float)))[0],
     ]  # fmt: skip
-    return (
-        pick(rng, containers)() if rng.random() < 0.5 else in_other(rng, pick(rng, [rows, value]))
-    )
+    return pick(rng, containers)()
 
 
 ARRAYS = {
@@ -282,7 +268,16 @@ def mutated_container(rng, value):
     if how == "length":
         changed = [items[:-1], items[:1], [], [*items, *items[:1]], items[::-1], [*items, None]]
         return like(value, pick(rng, changed)), how
-    return in_other(rng, items), how
+    containers = [
+        lambda: tuple(items), lambda: items, lambda: objects(items),
+        lambda: objects(items).reshape(-1, 1), lambda: (item for item in items),
+        lambda: iter(items), lambda: map(np.asarray, items), lambda: collections.deque(items),
+        lambda: dict(enumerate(items)), lambda: [items], lambda: [[item] for item in items],
+        lambda: pd.Series(items), lambda: pd.DataFrame({"item": pd.Series(items)}),
+        lambda: np.concatenate([np.asarray(item) for item in items]), lambda: np.array(items),
+        lambda: {"items": items}, lambda: str(items), lambda: items[0],
+    ]  # fmt: skip
+    return pick(rng, containers)(), how
 
 
 def mutated_dict(rng, value):

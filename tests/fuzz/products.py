@@ -10,15 +10,16 @@ not matter: storage, order, weights or repetitions, units and offsets of columns
 import collections
 import inspect
 import re
+import tempfile
 import unittest.mock
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from helpers.fits import FITS, mapped, of_features
+from helpers.fits import FITS, of_features
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -54,6 +55,13 @@ SOLVERS = {
     SoftBCFW: {"rho": [1.0, 0.1, 10.0], "steps": ["fw", "away"], "gap_every": [10, 1, 3, None],
      "max_time": TIME},
 }  # fmt: skip
+# Parameters of all estimators that name a solver instead.
+NAMED = {
+    "solver": ["auto", "bcfw", "mpbcfw", "fw", "ssg", "one_slack", "gdmm", "soft_bcfw"],
+    "steps": ["auto", *STEPS],
+    "sampling": ["auto", *SAMPLING],
+    "cache": ["auto", True, False],
+}
 # Searches under slack rescaling: they find the same maximum, or say that they may not.
 SEARCHES = {"search": ["auto", "exact", "angular", "bisecting"], "tol": [0.0, 1e-3]}
 SEARCHES |= {"max_queries": [None, 3]}
@@ -64,6 +72,14 @@ WAYS = {
     "n_jobs": [None, 2],
     "start": [None, None, "lam", "tol", "samples", "weights"],
 }
+
+
+def mapped(matrix):
+    """The same matrix in a file that is mapped into memory."""
+    with tempfile.TemporaryFile() as file:  # the map keeps it
+        out = np.memmap(file, matrix.dtype, "w+", shape=matrix.shape)
+    out[...] = matrix
+    return out
 
 
 def listed(matrix):
@@ -273,10 +289,15 @@ def run_problem(seed, number, findings, n_ways=20):
         for _ in range(n_ways):
             intervals += attempt(solve, rng, problem, findings, told)
         compare(intervals, problem, findings, told)
+        if rng.random() < 0.3:
+            intervals, problem = [], attempt(with_prior, rng, problem, findings, told)
+            for _ in range(n_ways // 4 if problem else 0):
+                intervals += attempt(solve, rng, problem, findings, told)
+            compare(intervals, problem, findings, told)
 
 
 def attempt(action, rng, problem, findings, told):
-    """Solve a problem where the table does not know that to be refused; return intervals."""
+    """Do something that the table may know to be refused; return intervals."""
     story = []
     try:
         return action(rng, problem, findings, story)
@@ -305,9 +326,9 @@ def compare(intervals, problem, findings, told):
 
 
 def make_solver(rng):
-    """A solver with some options; their names are in tests/estimators/base/test_used_solver.py."""
-    if rng.random() < 0.1:
-        return {"solver": "auto"}
+    """Parameters that choose a solver: an object with some options, or names."""
+    if rng.random() < 0.3:
+        return choose(rng, NAMED, default=0.85) | {"solver": pick(rng, NAMED["solver"])}
     kind = pick(rng, list(SOLVERS))
     return {"solver": kind(**choose(rng, SOLVERS[kind], default=0.75))}
 
@@ -335,6 +356,7 @@ def solve(rng, problem, findings, story):
     with unittest.mock.patch.object(scaling, "MANY_COLUMNS", 0 if renumbered else 4096):
         estimator.fit(X, y, sample_weight=weight)
     findings.n_fits += 1
+    check_answers(rng, problem, estimator, X, told["storage"])
     if not estimator.certified_:
         return []
     findings.n_certified += 1
@@ -347,6 +369,28 @@ def solve(rng, problem, findings, story):
         if not interval.dual <= interval.primal + ROUNDING * problem.unit:
             raise AssertionError(f"the gap is negative: {interval}")
     return intervals
+
+
+def check_answers(rng, problem, model, X, storage):
+    """However features are stored, and whatever the number of threads, answers are the same."""
+    if storage != "as given" or isinstance(problem.estimator, sskit.StructuredSVM):
+        return
+    answers = model.predict(X)
+    again = model.set_params(n_jobs=pick(rng, [None, 2, 50])).predict(
+        problem.stored(X, pick(rng, [name for name in STORAGE if name != "frame"]))
+    )
+    for one, other in zip(answers, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def with_prior(rng, problem, findings, story):
+    estimator, X, y, weight = problem.stated()
+    task = estimator._make_task(X, y, weight)
+    prior = rng.normal(size=task.layout.n_weights)
+    scaled = task.from_user(prior)
+    lam = task.default_lam if estimator.lam is None else estimator.lam
+    unit = problem.unit * (1.0 + lam * float(scaled @ scaled))
+    return replace(problem, estimator=estimator.set_params(prior=prior), unit=unit)
 
 
 def begin(rng, estimator, start, X, y, weight):

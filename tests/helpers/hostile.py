@@ -14,7 +14,6 @@ import zipfile
 
 import numpy as np
 import skops.io
-from fuzz.mutations import ARRAYS
 from sklearn.base import clone
 
 from helpers.saved import MODELS, PATHS, answers
@@ -23,7 +22,12 @@ from sskit import _packing
 # Records of the course of a fit, which are not read.
 TOLD = ("history_", "cv_results_", "scores_", "times_", "validation_indices_", "random_state")
 PATIENCE = 20  # seconds
-HOW = {"entry": 12, "all": 6, "shape": 8, "dtype": 5}  # and how often
+OTHER_KINDS = (np.complex128, "U3", "S2", "M8[s]", [("a", float)])
+WILD = {
+    "f": [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e150, -1.0, 0.0],
+    "i": [-1, 0, 1, 2, 7, 100_000],
+    "b": [False, True],
+}
 OTHER_VALUES = (-1, 0, 1, 2, 1000, 10**12, 0.5, "x", "", None, True, [], [1, 2], {"a": 1})
 
 
@@ -41,13 +45,28 @@ def pack(file, parts):
             archive.writestr(name, content)
 
 
-def others_of(array, same_kind=False):
-    """Yield arrays with other entries, of other shapes, and perhaps of other kinds."""
-    rng = np.random.default_rng(array.size)
-    for how, n in HOW.items():
-        for _ in range(n if array.ndim else 0):
-            other = np.asarray(ARRAYS[how](rng, array))
-            if other.dtype != object and not (same_kind and other.dtype != array.dtype):
+def others_of(array, kinds=()):
+    """Yield arrays of other shapes, of other kinds, and with wild values."""
+    flat = array.ravel()
+    shapes = [flat[:0], array[None], flat[:1].reshape(()) if flat.size else np.zeros(())]
+    if array.ndim:
+        shapes += [array[:-1], np.concatenate([array, array])]
+        shapes += [array[..., :-1], np.concatenate([array, array], axis=-1)]
+    if array.ndim > 1:
+        shapes += [flat, np.swapaxes(array, 0, -1), array[:, :1]]
+    yield from (other for other in shapes if other.shape != array.shape)
+    yield from (np.zeros(array.shape, dtype=dtype) for dtype in kinds)
+    kind = array.dtype.kind
+    values = WILD.get("i" if kind == "u" else kind, [])
+    if kind in "iu":
+        info = np.iinfo(array.dtype)
+        values = [max(value, info.min) for value in values if value <= info.max]
+        values += [info.max, info.min]
+    for value in values:
+        one = array.copy()
+        one.flat[array.size // 2 : array.size // 2 + 1] = value
+        for other in (np.full_like(array, value), one):
+            if not np.array_equal(other, array, equal_nan=kind == "f"):
                 yield other
 
 
@@ -78,13 +97,13 @@ def changes(parts):
             continue
         if kind == "NdArrayNode" and state["type"] == "numpy":
             array = np.load(io.BytesIO(parts[state["file"]]), allow_pickle=False)
-            for other in others_of(array):
+            for other in others_of(array, OTHER_KINDS):
                 saved = in_bytes(np.save, other, allow_pickle=False)
                 yield path, told(array, other), {state["file"]: saved}
         elif kind == "SparseMatrixNode":
             content = dict(np.load(io.BytesIO(parts[state["file"]]), allow_pickle=False))
             for name in ("indices", "indptr", "data", "shape"):
-                for other in others_of(content[name], same_kind=True):
+                for other in others_of(content[name]):
                     saved = in_bytes(np.savez, **(content | {name: other}))
                     yield f"{path}.{name}", told(content[name], other), {state["file"]: saved}
         elif kind == "JsonNode":

@@ -100,14 +100,13 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     names = check_names(tagger, feature_names, coef.shape[1])
     edge_names = check_edge_names(tagger, edge_feature_names)
     check_scalar(i, "i", Integral, min_val=0, max_val=_num_samples(X) - 1)
-    listed = known is None or (hasattr(known, "__len__") and getattr(known, "shape", True) != ())
-    if not listed or (known is not None and len(known) != _num_samples(X)):
-        tagger._decoder(X, known)  # raises an error
-    # the others may be many, and are not read
-    sample, own = X[i : i + 1], None if known is None else [known[i]]
     try:
+        # the others may be many, and are not read
+        sample, own = X[i : i + 1], None if known is None else [known[i]]
+        if known is not None and len(known) != _num_samples(X):
+            raise ValueError
         decoder, offsets = tagger._decoder(sample, own)
-    except (TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError):
         tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
         raise
     check_scalar(t, "t", Integral, min_val=0, max_val=offsets[-1] - 1)

@@ -252,6 +252,8 @@ class SumProduct {
         alpha.resize(c.n_nodes * c.stride);
         row.resize(4 * c.stride + c.size);
         logs = false;
+        // whether it forbids transitions matters for the first node, too
+        if (c.n_nodes > 1) make_table(0);
         for (ptrdiff_t t = 0; t < c.n_nodes && !logs; ++t) {
             double* here = &alpha[t * c.stride];
             if (t > 0) make_table(t - 1);

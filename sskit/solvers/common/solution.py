@@ -251,7 +251,7 @@ class Solution(Certificate):
         words : str
             The measure of it and the tolerance.
         """
-        above = f", above tol={tol:g}"
+        above = f", above tol={float(tol):g}"
         if not np.isnan(self.gap):
             gap = relative(self.known_gap, self.known_primal, self.unit)
             aside = ", what the oracle may have missed aside" if self.inexactness else ""

@@ -170,7 +170,7 @@ class CuttingPlaneRun(Run):
         super().__init__(problem, regularizer)
         self.vertices = Answers(pool or Pool(problem), planes=True)
         self.program = CutProgram(regularizer)
-        self.damping = damping
+        self.damping = float(damping)
         self.cut_life = cut_life
         self.best = regularizer.coef()
         self.hinge = self.primal = self.most = np.inf

@@ -238,3 +238,12 @@ def test_beam_search_is_what_its_definition_says(kind):
                 np.testing.assert_array_equal(labels, expected)
                 assert beam_size < K or labels.tolist() == best.tolist()
             assert labels.dtype == np.int32 and isinstance(score, float)
+
+
+def test_the_first_node_is_summed_with_care_where_transitions_are_forbidden():
+    """Its only state that may be followed has a weight below the least number."""
+    nodes = np.array([[-300.0, 400.0], [100.0, -np.inf]])
+    transitions = np.array([[200.0, 250.0], [-np.inf, -np.inf]])
+    log_z, marginals, *_ = chain_marginals(nodes, transitions)
+    assert log_z == 0.0
+    np.testing.assert_array_equal(marginals, [[1.0, 0.0], [1.0, 0.0]])

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import shortened
 from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
-from sskit.estimators.base.estimator import FEW_PAIRS, SOLVERS, replace_fitted
+from sskit.estimators.base.estimator import SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
 from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
@@ -610,10 +610,6 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         auto = plain and chosen is solver and self._asks_for_no_solver()
         if auto and problem.structure.digest()["the planes"] == "relaxed":
             return SOLVERS["gdmm"]()
-        if plain and chosen is not solver and problem.n_blocks > FEW_PAIRS:
-            # cutting planes are for long pairs of few edges, not for sets with cycles
-            structure = problem.structure
-            return solver if structure.n_edges >= structure.n_labels else chosen
         return chosen
 
     def _chosen(self, model):

@@ -187,7 +187,7 @@ class PairwiseModel(LabelSetModel):
         self.inference = choose_inference(inference, ends, n_labels)
         # all exact ones have the same planes
         self.domain = {"the planes": "relaxed" if self.inference == "lp" else "sets of labels"}
-        self.costly = self.inference in ("graphcut", "lp")
+        self.costly = self.inference not in ("independent", "tree")
         # without cycles the local polytope has no vertices but sets of labels
         forest = label_graph(ends, n_labels).is_forest(0)
         self.tight = self.inference in ("independent", "tree", "lp") or forest

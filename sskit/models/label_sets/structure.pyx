@@ -55,8 +55,6 @@ cdef class LabelSetStructure(Structure):
     cdef Py_ssize_t base                     # where the scores of labels begin
     cdef const double[::1] cost
     cdef const int32_t[:, ::1] ends
-    # edges by their first label, and where those of each label begin
-    cdef const int32_t[::1] by_first, start
     # scratch
     cdef double[::1] augmented               # (n_labels,) scores of labels with the loss
     cdef SetScores scored                     # input of the oracle
@@ -67,10 +65,6 @@ cdef class LabelSetStructure(Structure):
         self.cost, self.ends = cost, ends
         self.n_labels, self.n_edges = len(cost), len(ends) - 1
         self.base = padded(self.n_edges)
-        first = ends[:-1, 0]
-        order = np.argsort(first, kind="stable").astype(np.int32)
-        starts = np.searchsorted(first[order], np.arange(self.n_labels + 1)).astype(np.int32)
-        self.by_first, self.start = np.append(order, np.int32(0)), starts
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
         self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
         self.augmented = np.zeros(self.n_labels)
@@ -113,7 +107,7 @@ cdef class LabelSetStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 nogil:
-        cdef Py_ssize_t j, k, e, n = 0
+        cdef Py_ssize_t j, e, n = 0
         cdef int32_t more
         cdef const int32_t* pair = code + self.n_labels
         cdef const int32_t* ends = self.scored.ends
@@ -123,25 +117,11 @@ cdef class LabelSetStructure(Structure):
             more = ONE * truth[j] - code[j]
             index[n], value[n] = <int32_t>(self.base + j), more * PER_ONE
             n += more != 0
-        # the scores of pairs come first; few pairs are true
-        for j in range(self.n_labels):
-            if not truth[j]:
-                continue
-            for k in range(self.start[j], self.start[j + 1]):
-                e = self.by_first[k]
-                more = ONE - pair[e]
-                index[n], value[n] = <int32_t>e, more * PER_ONE
-                n += (truth[ends[2 * e + 1]] != 0) & (more != 0)
-        # and few others are found: most words of memory are zero
-        e = 0
-        while e < self.n_edges:
-            if e + 4 <= self.n_edges and not (pair[e] | pair[e + 1] | pair[e + 2] | pair[e + 3]):
-                e += 4
-                continue
-            if pair[e] and not (truth[ends[2 * e]] and truth[ends[2 * e + 1]]):
-                index[n], value[n] = <int32_t>e, -pair[e] * PER_ONE
-                n += 1
-            e += 1
+        # the scores of pairs come first
+        for e in range(self.n_edges):
+            more = ONE * (truth[ends[2 * e]] & truth[ends[2 * e + 1]]) - pair[e]
+            index[n], value[n] = <int32_t>e, more * PER_ONE
+            n += more != 0
         return n
 
     cdef Py_ssize_t candidates(

@@ -1,5 +1,4 @@
 from libc.stdint cimport int32_t
-from libcpp.vector cimport vector
 
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.potentials cimport GraphOracle, Potentials
@@ -23,13 +22,11 @@ cdef extern from "networks.hpp" namespace "sskit" nogil:
         double optimum(const Potentials& p, const int32_t* halves)
 
     cppclass RoofDual:
-        vector[double] gain
-        vector[int32_t] left, open
         Py_ssize_t decide(
             Py_ssize_t n_labels, const double* label, Py_ssize_t n_edges, const int32_t* ends,
             const double* pair, int32_t* halves
         ) except +
-        void prepare(Network& to) except +
+        void prepare(const int32_t* halves, Network& to) except +
         void read(const Network& network, const unsigned char* sides, int32_t* halves)
 
     cppclass BinaryChoices:

@@ -101,7 +101,7 @@ cdef class Cut(GraphOracle):
         cdef Py_ssize_t n_open = self.dual.decide(n_labels, label, n_edges, ends, pair, halves)
         if n_open:
             self.reserve(2 * n_labels, 2 * n_open)
-            self.dual.prepare(self.network)
+            self.dual.prepare(halves, self.network)
             self.send()
             self.dual.read(self.network, &self.sides[0], halves)
         return 0

@@ -1,7 +1,5 @@
 // Networks for minimum cuts, and the problems that are solved by them; included by cut.pxd.
 #pragma once
-#include <numeric>
-
 #include "topology.hpp"
 
 namespace sskit {
@@ -23,11 +21,6 @@ struct Network {
             place[v] = has(v) ? (int32_t)n_nodes : -1;
             if (place[v] >= 0) node_of[n_nodes++] = (int32_t)v;
         }
-    }
-
-    void add(int32_t v) {
-        place[v] = (int32_t)n_nodes;
-        node_of[n_nodes++] = v;
     }
 
     void join(int32_t u, int32_t v, double both_ways) {
@@ -117,13 +110,16 @@ struct Choice {
 // and all of that is one cut. Ties are decided against the label before the cut, and for 1/2 in
 // a doubled component.
 class RoofDual {
+    static constexpr int32_t UNDECIDED = -1;
     ptrdiff_t n = 0;
     const int32_t* ends = nullptr;
     const double* pair = nullptr;
+    std::vector<double> gain;       // (n,) scores of labels given the decided ones
     std::vector<double> low, high;  // (n,) sums of negative, of positive pairs
+    std::vector<int32_t> open;      // the edges between undecided labels
     std::vector<int32_t> above;     // (n,) union-find: the next label towards the root
     std::vector<char> differs;      // (n,) is one of the two to be exchanged, not both?
-    std::vector<char> odd;          // (n,) of its component: will no exchange do?
+    std::vector<char> odd;          // (n,) by root: will no exchange do?
 
     // The root of a label, whose `above` it is then, and `differs` from it
     int32_t find(int32_t v) {
@@ -141,8 +137,10 @@ class RoofDual {
 
     // Find the components of open edges that have to be doubled.
     void exchange() {
-        above.resize(n), differs.resize(n), odd.resize(n);
-        for (const int32_t l : left) above[l] = l, differs[l] = odd[l] = 0;
+        above.resize(n);
+        differs.assign(n, 0);
+        odd.assign(n, 0);
+        for (ptrdiff_t k = 0; k < n; ++k) above[k] = (int32_t)k;
         for (const int32_t e : open) {
             const int32_t u = ends[2 * e], v = ends[2 * e + 1], a = find(u), b = find(v);
             const char differ = differs[u] ^ differs[v] ^ (pair[e] < 0.0);
@@ -153,103 +151,61 @@ class RoofDual {
                 odd[a] |= odd[b];
             }
         }
-        // of each label, not of roots alone
-        for (const int32_t l : left) odd[l] = odd[find(l)];
-    }
-
-    // The sums of the open pairs of each label that is left. Signs of pairs are too irregular for
-    // branches. Sums of first labels are in registers as long as the label is the same: they would
-    // wait for each other in memory.
-    void sum_up() {
-        for (const int32_t l : left) low[l] = high[l] = 0.0;
-        int32_t last = open.empty() ? 0 : ends[2 * open[0]];
-        double less_of_last = 0.0, more_of_last = 0.0;
-        const auto write_last = [&] { low[last] += less_of_last, high[last] += more_of_last; };
-        for (const int32_t e : open) {
-            const int32_t u = ends[2 * e], v = ends[2 * e + 1];
-            const double more = std::max(pair[e], 0.0), less = std::min(pair[e], 0.0);
-            if (u != last) {
-                write_last();
-                last = u, less_of_last = more_of_last = 0.0;
-            }
-            less_of_last += less, more_of_last += more;
-            low[v] += less, high[v] += more;
-        }
-        if (!open.empty()) write_last();
-    }
-
-    // Give the pairs of decided labels to the other ones, and keep the pairs that are open.
-    void give(const int32_t* halves) {
-        size_t kept = 0;
-        for (const int32_t e : open) {
-            const int32_t u = ends[2 * e], v = ends[2 * e + 1];
-            if (halves[u] == 0) continue;
-            if (halves[u] == 2) {
-                gain[v] += pair[e];
-                continue;
-            }
-            if (halves[v] == 2) gain[u] += pair[e];
-            open[kept] = e;
-            kept += halves[v] == UNDECIDED;
-        }
-        open.resize(kept);
-    }
-
-    // Decide what has enough by itself; returns whether anything has.
-    bool decide_some(int32_t* halves) {
-        size_t kept = 0;
-        for (const int32_t l : left) {
-            halves[l] = gain[l] + high[l] <= 0.0  ? 0
-                        : gain[l] + low[l] >= 0.0 ? 2
-                                                  : UNDECIDED;
-            left[kept] = l;
-            kept += halves[l] == UNDECIDED;
-        }
-        const bool some = kept < left.size();
-        left.resize(kept);
-        return some;
     }
 
 public:
-    static constexpr int32_t UNDECIDED = -1;
-    std::vector<double> gain;   // (n,) scores of labels given the decided ones
-    std::vector<int32_t> left;  // the undecided labels
-    std::vector<int32_t> open;  // the edges between them
-
     // Decide labels until no label has enough by itself; returns how many edges are open. halves
-    // (n_labels,): two times the best value of each label, UNDECIDED for those that are left.
+    // (n_labels,): two times the best value of each label.
     ptrdiff_t decide(ptrdiff_t n_labels, const double* label, ptrdiff_t n_edges,
                      const int32_t* of_edges, const double* of_pairs, int32_t* halves) {
         n = n_labels, ends = of_edges, pair = of_pairs;
         gain.assign(label, label + n);
-        low.resize(n), high.resize(n), left.resize(n), open.resize(n_edges);
-        std::iota(left.begin(), left.end(), 0);
-        size_t kept = 0;
-        for (ptrdiff_t e = 0; e < n_edges; ++e) {
-            open[kept] = (int32_t)e;
-            kept += pair[e] != 0.0;
+        std::fill_n(halves, n, UNDECIDED);
+        open.clear();
+        for (ptrdiff_t e = 0; e < n_edges; ++e)
+            if (pair[e] != 0.0) open.push_back((int32_t)e);
+        for (bool decided = true; decided;) {
+            decided = false;
+            low.assign(n, 0.0);
+            high.assign(n, 0.0);
+            for (const int32_t e : open) {
+                std::vector<double>& sums = pair[e] > 0.0 ? high : low;
+                sums[ends[2 * e]] += pair[e];
+                sums[ends[2 * e + 1]] += pair[e];
+            }
+            for (ptrdiff_t k = 0; k < n; ++k) {
+                if (halves[k] != UNDECIDED) continue;
+                if (gain[k] + high[k] <= 0.0) halves[k] = 0;
+                else if (gain[k] + low[k] >= 0.0) halves[k] = 2;
+                decided |= halves[k] != UNDECIDED;
+            }
+            const auto is_decided = [&](int32_t e) {
+                const int32_t u = ends[2 * e], v = ends[2 * e + 1];
+                if (halves[u] == 2) gain[v] += pair[e];
+                else if (halves[v] == 2) gain[u] += pair[e];
+                return halves[u] != UNDECIDED || halves[v] != UNDECIDED;
+            };
+            open.erase(std::remove_if(open.begin(), open.end(), is_decided), open.end());
         }
-        open.resize(kept);
-        for (sum_up(); decide_some(halves); sum_up()) give(halves);
         return (ptrdiff_t)open.size();
     }
 
     // Fill the network, which has room for two nodes and edges for each label and open edge. The
     // second option of a node is its label, or if that is exchanged, the complement of it, and of
     // the second node of a label too.
-    void prepare(Network& to) {
+    void prepare(const int32_t* halves, Network& to) {
         const int32_t shift = (int32_t)n;
         exchange();
-        to.n_nodes = to.n_edges = 0;
-        for (const int32_t l : left) to.add(l);
-        for (const int32_t l : left)
-            if (odd[l]) to.add(l + shift);
+        to.begin(2 * n, [&](ptrdiff_t k) {
+            const int32_t l = (int32_t)(k % n);
+            return halves[l] == UNDECIDED && (k < n || odd[find(l)]);
+        });
         for (const int32_t e : open) {
             const int32_t u = ends[2 * e], v = ends[2 * e + 1], turned = pair[e] > 0.0 ? 0 : shift;
             const double half = 0.5 * std::fabs(pair[e]);
             gain[u] += 0.5 * pair[e];
             gain[v] += 0.5 * pair[e];
-            if (!odd[u]) {
+            if (!odd[find(u)]) {
                 to.join(u, v, half);
             } else {
                 to.join(u, v + turned, half);
@@ -258,7 +214,7 @@ public:
         }
         for (ptrdiff_t i = 0; i < to.n_nodes; ++i) {
             const int32_t l = to.node_of[i] % shift;
-            const bool exchanged = to.node_of[i] >= shift || (!odd[l] && differs[l]);
+            const bool exchanged = to.node_of[i] >= shift || (!odd[find(l)] && differs[l]);
             to.gain[i] = exchanged ? gain[l] : -gain[l];
         }
     }
@@ -267,7 +223,7 @@ public:
     void read(const Network& from, const unsigned char* sides, int32_t* halves) {
         for (ptrdiff_t i = 0; i < from.n_nodes && from.node_of[i] < n; ++i) {
             const int32_t l = from.node_of[i];
-            halves[l] = odd[l] ? 1 + sides[i] - sides[from.place[l + n]]
+            halves[l] = odd[find(l)] ? 1 + sides[i] - sides[from.place[l + n]]
                                      : 2 * (sides[i] ^ differs[l]);
         }
     }

@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 
 from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
-from sskit.oracles.graph.cut cimport Cut, RoofDual
+from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport Topology
 
 ONE = 1 << 30
@@ -53,9 +53,6 @@ cdef void write_labels(Py_ssize_t n_labels, unsigned int chosen, int32_t* code) 
 cdef class EnumeratedSets(LabelSetOracle):
     """The best of all sets of up to 20 labels, by depth-first search.
 
-    Labels whose scores outweigh those of their pairs are decided before (see `RoofDual`); most
-    calls leave half of them or less to the search.
-
     A step of the search decides one label and keeps, for each undecided one, what having it
     would add to the set so far; half of the steps have nothing left to keep, so that a set
     costs O(1) on average. A branch is left where even all that the undecided labels could
@@ -67,57 +64,32 @@ cdef class EnumeratedSets(LabelSetOracle):
     cdef double[:, ::1] gain       # (L + 1, L) row k: of the undecided labels before k
     cdef double best
     cdef unsigned int best_set
-    cdef RoofDual dual
-    cdef int32_t[::1] place        # (L,) of an undecided label among these
 
     def __cinit__(self):
         self.exact = self.lock_free = True
-        self.place = np.empty(MAX_EXHAUSTIVE, dtype=np.int32)
         self.weights = np.empty((MAX_EXHAUSTIVE, MAX_EXHAUSTIVE))
         self.positive = np.empty(MAX_EXHAUSTIVE)
         self.gain = np.empty((MAX_EXHAUSTIVE + 1, MAX_EXHAUSTIVE))
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
-        cdef Py_ssize_t k, n_open
-        cdef int32_t e
-        self.dual.decide(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
-        n_open = self.dual.left.size()
-        for k in range(n_open):
-            self.place[self.dual.left[k]] = <int32_t>k
-            self.gain[n_open, k] = self.dual.gain[self.dual.left[k]]
-        self.clear(n_open)
-        for e in self.dual.open:
-            self.add_pair(self.place[s.ends[2 * e]], self.place[s.ends[2 * e + 1]], s.pair[e])
-        self.sum_positive(n_open)
-        self.best, self.best_set = 0.0, 0  # none of the undecided labels
-        self.search(n_open, 0.0, 0)
-        for k in range(s.n_labels):
-            code[k] *= ONE // 2
-        for k in range(n_open):
-            code[self.dual.left[k]] = ONE if self.best_set >> k & 1 else 0
+        self.load(s)
+        self.best, self.best_set = 0.0, 0  # the empty set
+        self.search(s.n_labels, 0.0, 0)
+        write_labels(s.n_labels, self.best_set, code)
         write_pairs(s, code)
         return 0
 
     # scores of labels in gain[n_labels], and weights of pairs
     cdef void load(self, const SetScores* s) noexcept nogil:
-        cdef Py_ssize_t e
-        memcpy(&self.gain[s.n_labels, 0], s.label, s.n_labels * sizeof(double))
-        self.clear(s.n_labels)
-        for e in range(s.n_edges):
-            self.add_pair(s.ends[2 * e], s.ends[2 * e + 1], s.pair[e])
-        self.sum_positive(s.n_labels)
-
-    cdef void clear(self, Py_ssize_t n_labels) noexcept nogil:
-        cdef Py_ssize_t k
+        cdef Py_ssize_t e, k, j, n_labels = s.n_labels
+        cdef int32_t u, v
         for k in range(n_labels):
+            self.gain[n_labels, k] = s.label[k]
             memset(&self.weights[k, 0], 0, n_labels * sizeof(double))
-
-    cdef void add_pair(self, int32_t u, int32_t v, double score) noexcept nogil:
-        self.weights[u, v] += score
-        self.weights[v, u] += score
-
-    cdef void sum_positive(self, Py_ssize_t n_labels) noexcept nogil:
-        cdef Py_ssize_t k, j
+        for e in range(s.n_edges):
+            u, v = s.ends[2 * e], s.ends[2 * e + 1]
+            self.weights[u, v] += s.pair[e]
+            self.weights[v, u] += s.pair[e]
         for k in range(n_labels):
             self.positive[k] = 0.0
             for j in range(k):
@@ -288,15 +260,14 @@ cdef class RoofDuality(LabelSetOracle):
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         cdef Py_ssize_t k, e
-        cdef int32_t u, v, least, rest
+        cdef int32_t u, v
         self.dual.relax(s.n_labels, s.label, s.n_edges, s.ends, s.pair, code)
         for k in range(s.n_labels):
             code[k] *= ONE // 2
         for e in range(s.n_edges):
             # the best that an edge can be, given its ends
             u, v = code[s.ends[2 * e]], code[s.ends[2 * e + 1]]
-            least, rest = min(u, v), max(u + (v - ONE), 0)
-            code[s.n_labels + e] = least if s.pair[e] > 0.0 else rest
+            code[s.n_labels + e] = min(u, v) if s.pair[e] > 0.0 else max(u + (v - ONE), 0)
         return 0
 
 

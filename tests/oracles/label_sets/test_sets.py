@@ -83,8 +83,8 @@ def test_the_optimum_of_the_relaxation_of_many_labels(n_labels):
     assert n_fractional > 12 * n_labels / 4
 
 
-def test_labels_are_decided_before_the_search():
-    """Whatever the ratio of scores to pairs: all, some or none are left to the search."""
+def test_the_search_at_any_strength_of_pairs():
+    """From labels that decide themselves to labels that pairs decide."""
     rng, oracle = np.random.default_rng(5), EnumeratedSets()
     for scale in (0.0, 0.05, 0.3, 1.0, 10.0):
         for _ in range(60):

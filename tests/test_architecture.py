@@ -84,8 +84,9 @@ estimators/tagging: estimators/base estimators/combinations estimators/completio
   estimators/explanation estimators/online estimators/reading inputs inputs/labels models
 estimators/structured: estimators/base estimators/combinations estimators/online estimators/reading
   inputs models/structured solvers/convex_concave
-estimators/multiclass: estimators/base estimators/completion estimators/online estimators/reading
-  inputs inputs/labels models models/multiclass solvers/convex_concave
+estimators/multiclass: estimators/base estimators/combinations estimators/completion
+  estimators/online estimators/reading inputs inputs/labels models models/multiclass
+  solvers/convex_concave
 estimators/chain: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
   models models/chain

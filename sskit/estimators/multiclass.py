@@ -24,7 +24,6 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.kernels import (
     KernelMixin,
     function_values,
-    is_kernel,
     kernel_bytes,
     make_kernel,
 )
@@ -32,6 +31,7 @@ from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import IN_KERNEL_SPACE, default_lam, surrogate_lam
+from sskit.estimators.combinations import has_kernel
 from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
@@ -348,7 +348,7 @@ class StructSVMClassifier(
             labels = labels._replace(fractions=np.bincount(codes, c, len(values)))
         # refuses features that are too large, whatever lam
         scale = sums = None
-        if not is_kernel(self):
+        if not has_kernel(self):
             scale = self._by_class(row_scale, data, target, weight)
             if self._scales_columns:
                 sums = self._by_class(self._column_sums, data, target, weight)
@@ -422,7 +422,7 @@ class StructSVMClassifier(
         shared |= checked.columns
         block_weight = summary.weights.block_weights(len(labels), weight)
         table, n_scores, of_kernel, further = options.table, len(classes), {}, {}
-        if is_kernel(self):
+        if has_kernel(self):
             kernel = make_kernel(self, data)
             model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)
             problem = model.bind(data, labels, block_weight, kernel_bytes(self), table)

@@ -12,11 +12,10 @@ from sskit._labels import label_array, shown
 from sskit._numbers import shortened
 from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
-from sskit.estimators.base.kernels import is_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.base.weights import resolved_lam
-from sskit.estimators.combinations import check_combinations, refusal
+from sskit.estimators.combinations import check_combinations, has_kernel, refusal
 from sskit.estimators.reading.summary import Labels, matrices
 from sskit.models.columns.scaling import Columns
 
@@ -32,7 +31,7 @@ FEATURES = {
 
 def takes_steps(estimator):
     """Return True, or raise AttributeError: with a kernel there is no partial_fit."""
-    if hasattr(estimator, "kernel") and is_kernel(estimator):
+    if has_kernel(estimator):
         raise AttributeError(refusal(estimator, steps="partial_fit"))
     return True
 

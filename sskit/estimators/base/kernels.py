@@ -58,11 +58,6 @@ class KernelMixin(FittedKernel):
     kernel_cache: float = parameter(POSITIVE, default=500.0)
 
 
-def is_kernel(estimator):
-    """Return whether an estimator has a kernel that is not the linear one."""
-    return not (isinstance(estimator.kernel, str) and estimator.kernel == "linear")
-
-
 def make_kernel(estimator, X):
     """Return the kernel of the parameters of an estimator.
 

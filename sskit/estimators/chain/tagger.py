@@ -15,11 +15,11 @@ from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
 from sskit._warnings import warn
 from sskit.estimators.base.costs import decided_costs
 from sskit.estimators.base.estimator import replace_fitted
-from sskit.estimators.base.kernels import KernelMixin, is_kernel, kernel_bytes, make_kernel
+from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of
-from sskit.estimators.combinations import check_combinations
+from sskit.estimators.combinations import check_combinations, has_kernel
 from sskit.estimators.reading.columns import edge_column_names
 from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
@@ -455,7 +455,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _statistics(self, X, stacked, edges, weight):
         """Return further fields of the summary: the scale of features, and what edges have."""
-        scale = None if is_kernel(self) else token_scale(stacked, weight)
+        scale = None if has_kernel(self) else token_scale(stacked, weight)
         if edges is None:
             return {"scale": scale, "n_edge_features": None, "edge_feature_names": None}
         names = edge_column_names(X)
@@ -471,7 +471,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         fitted, n_states = dict(zip(RULES, rules, strict=True)), len(states.labels)
         if rules[0] is not None and self.on_violation != "ignore":
             of_states = states.lifted(rules)
-        if is_kernel(self):
+        if has_kernel(self):
             sizes = X.shape[0], n_states, kernel_bytes(self)
             return KernelChainModel(make_kernel(self, X), *sizes, *of_states), fitted
         n_edge_features, names = summary.n_edge_features, summary.edge_feature_names

@@ -104,7 +104,7 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
         # the others may be many, and are not read
         sample, own = X[i : i + 1], None if known is None else [known[i]]
         if known is not None and len(known) != _num_samples(X):
-            raise ValueError
+            raise ValueError  # what is wrong is found below
         decoder, offsets = tagger._decoder(sample, own)
     except (IndexError, KeyError, TypeError, ValueError):
         tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X

@@ -106,7 +106,7 @@ estimators/rankings: estimators/base estimators/reading inputs models models/col
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
   solvers/convex_concave solvers/path solvers/quasi_newton
 calibration: estimators/base estimators/chain estimators/combinations
-  estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
+  estimators/segments estimators/tree inputs inputs/chains inputs/labels metrics models/calibration
 stopping: estimators/base inputs
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common

@@ -9,6 +9,7 @@ from sskit.estimators.chain.decoding import marginals_of_one, score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
+from sskit.inputs.chains.segments import check_segmentations, spans_of
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, object_array
@@ -170,7 +171,7 @@ class SegmentAnswers(Answers):
 
     def target(self, y, weight):
         """Return the `SegmentTarget` of true segments."""
-        codes, able = self.tagger._codes(y, self.offsets)
+        codes, able = true_codes(self.tagger, y, self.offsets)
         return SegmentTarget(self.scores, codes, np.where(able, weight, 0.0))
 
     def best(self, risk):
@@ -186,7 +187,7 @@ class SegmentAnswers(Answers):
 
     def log_probability(self, y):
         """Return the logarithms of the probabilities of segments; -inf if the model has none."""
-        codes, able = self.tagger._codes(y, self.offsets)
+        codes, able = true_codes(self.tagger, y, self.offsets)
         found = self.scores.code_scores(self.calibration, codes)
         return np.where(able, found - self.log_z, -np.inf)
 
@@ -315,6 +316,22 @@ def proba_of_one(tagger, X, classes, calibration):
     data, edges = tagger._fitted_data(X)
     found = marginals_of_one(tagger, data, edges, float(c.pairs))
     return None if found is None else object_array([found])
+
+
+def true_codes(tagger, y, offsets):
+    """Return true segmentations as labellings (N,), and which a fitted tagger can have (n,).
+
+    Of the others the labellings have no meaning.
+    """
+    classes, codes, _ = check_segmentations(y, np.diff(offsets), tagger.scheme, tagger.outside)
+    place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
+    places = np.array([place.get(label, -1) for label in classes.tolist()], dtype=np.int32)
+    kinds = places[codes >> 1]
+    starts, sizes = spans_of(codes)
+    wrong = (kinds[starts] < 0) | (sizes > tagger.max_length_[kinds[starts]])
+    sequence = np.searchsorted(offsets, starts, side="right") - 1
+    able = np.bincount(sequence[wrong], minlength=len(offsets) - 1) == 0
+    return (2 * np.maximum(kinds, 0) + (codes & 1)).astype(np.int32), able
 
 
 def possible_labels(y, scores, classes, ignored, name="y"):

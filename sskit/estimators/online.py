@@ -106,6 +106,8 @@ def step(estimator, X, y, classes, sample_weight, **further):
 class OnlineEstimator(StructuredEstimator):
     """Base of estimators that take steps, and no weights of what samples consist of."""
 
+    n_samples_seen_: float
+
     @available_if(takes_steps)
     @with_callbacks
     def partial_fit(
@@ -154,6 +156,21 @@ class OnlineEstimator(StructuredEstimator):
         return step(self, X, y, classes, sample_weight)
 
 
+def check_as_before(sentence, now, before):
+    """Raise ValueError unless something is what it was in the steps before; it names both."""
+    if now != before:
+        told = (shortened(some) if isinstance(some, tuple) else some for some in (now, before))
+        raise ValueError(sentence.format(*told))
+
+
+def check_kinds(kinds, before, noun):
+    """Raise ValueError unless nodes, or edges, have kinds where they had in the steps before."""
+    sentence = f"the {noun} of X have {{}}, but those of the steps before have {{}}"
+    check_as_before(
+        sentence, *("no kinds" if some is None else "kinds" for some in (kinds, before))
+    )
+
+
 def check_features(estimator, X, summary):
     """Raise ValueError if features are not those of the steps before."""
     last, name = vars(estimator), type(estimator).__name__
@@ -169,14 +186,8 @@ def check_features(estimator, X, summary):
             if now is None or before is None:
                 continue
             now, before = tuple(now), tuple(before)
-        if now != before:
-            now, before = (
-                shortened(some) if isinstance(some, tuple) else "no" if some is None else some
-                for some in (now, before)
-            )
-            raise ValueError(
-                f"X has {now} {noun}, but {name} is expecting {before} {noun} as input"
-            )
+        sentence = f"X has {{}} {noun}, but {name} is expecting {{}} {noun} as input"
+        check_as_before(sentence, *("no" if some is None else some for some in (now, before)))
 
 
 def with_all_labels(summary, classes, last, checked, always):
@@ -232,9 +243,7 @@ def with_all_labels(summary, classes, last, checked, always):
     if last is None or "edge_kinds_" not in last:
         return summary
     kinds = last["edge_kinds_"]
-    if (summary.kinds is None) != (kinds is None):
-        now, before = ("no kinds", "kinds") if summary.kinds is None else ("kinds", "no kinds")
-        raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")
+    check_kinds(summary.kinds, kinds, "edges")
     return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
 
 

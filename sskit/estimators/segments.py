@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -16,7 +16,7 @@ from sskit._labels import by_label, string_array
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
-from sskit.estimators.base.costs import CostOptions
+from sskit.estimators.base.costs import CostOptions, decided_costs
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -40,31 +40,16 @@ from sskit.estimators.completion.states import (
     known_states,
     resolve_states,
 )
-from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.inputs.chains.segments import (
-    check_segmentations,
-    lengths_by_label,
-    segments_of,
-    spans_of,
-)
+from sskit.inputs.chains.segments import check_segmentations, lengths_by_label, segments_of
 from sskit.inputs.ragged import check_filled, split, stack_sequences
-from sskit.inputs.ragged_array import RaggedArray, make_offsets
-from sskit.inputs.weights import (
-    check_sample_weight,
-    class_factors,
-    cost_table,
-    counted_weight,
-    without_empty,
-)
+from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features
 from sskit.models.segments.model import SegmentModel
-
-if TYPE_CHECKING:
-    from sskit.inputs.token_vectorizer import TokenVectorizer
-
 
 LOSSES = "hamming", "hamming_sum", "segments"
 
@@ -125,21 +110,16 @@ class SegmentData(TrainingData):
 class FittedSegments:
     """Types of the attributes that a fitted `SegmentTagger` has."""
 
-    coef_: np.ndarray
     first_coef_: np.ndarray
     last_coef_: np.ndarray
     lengths_: np.ndarray
     segment_coef_: np.ndarray
     segment_features_: Callable[..., Any]
-    transitions_: np.ndarray
     start_: np.ndarray
     end_: np.ndarray
-    classes_: np.ndarray
     max_length_: np.ndarray
     outside_: int
     form_: Literal["tags", "segments"]
-    n_samples_seen_: float
-    vectorizer_: TokenVectorizer
 
 
 @parameters
@@ -448,10 +428,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         # refuses features that are too large, whatever lam
         scale = token_scale(stacked, weight)
         counted = counted_weight(weight, stacked.lengths)
+        read = {"data": stacked, "weight": weight, "columns": columns}
         summary = SegmentSummary.of_rows(
-            stacked,
-            weight,
-            columns,
+            **read,
             labels=Labels.of(target.classes, target.codes >> 1, counted),
             scale=scale,
             form=target.form,
@@ -460,29 +439,16 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             longest=int(stacked.lengths.max()),
             n_segment_features=count_features(self.segment_features, stacked, numbers[0]),
         )
-        return SegmentData(
-            data=stacked,
-            numbers=numbers,
-            target=target,
-            weight=weight,
-            summary=summary,
-            columns=columns,
-        )
+        return SegmentData(**read, target=target, numbers=numbers, summary=summary)
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
-        labels, loss, table = summary.labels, self.loss, None
-        if not isinstance(loss, str):
-            table = cost_table(loss, labels.values)
-        factors = np.ones(len(labels.values))
-        if self.class_weight is not None:
-            factors = class_factors(self.class_weight, labels.values, labels.counts)
+        asked = self.n_states_per_label, summary.labels.values, summary.n_certain
         options = SegmentOptions(
             **vars(options),
-            table=table,
-            factors=factors,
+            **decided_costs(self, summary.labels),
             limits=limits_of(self.max_length, self.outside, summary),
-            states=resolve_states(self.n_states_per_label, labels.values, summary.n_certain),
+            states=resolve_states(*asked),
         )
         return replace(summary, options=options)
 
@@ -490,16 +456,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         """Return the summary of a step of `partial_fit`: segments may be as long as before."""
         if last is None:
             return summary
-        if summary.form != last["form_"]:
-            raise ValueError(
-                f"y has {summary.form}, but that of the steps before had {last['form_']}"
-            )
+        sentence = "y has {}, but that of the steps before had {}"
+        check_as_before(sentence, summary.form, last["form_"])
+        sentence = (
+            "segment_features gives {} numbers for a segment, but gave {} in the steps before"
+        )
         before = last["segment_coef_"].shape[1] if "segment_coef_" in last else 0
-        if summary.n_segment_features != before:
-            raise ValueError(
-                f"segment_features gives {summary.n_segment_features} numbers for a segment, but "
-                f"gave {before} in the steps before"
-            )
+        check_as_before(sentence, summary.n_segment_features, before)
         limits = last["max_length_"].tolist()
         seen = Counter(dict(zip(last["classes_"].tolist(), limits, strict=True)))
         longest = max(summary.longest, *limits)
@@ -507,11 +470,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
-        stacked, target, limits = checked.data, checked.target, summary.options.limits
-        states = summary.options.states
-        classes, n_whole = summary.labels.values, summary.n_segment_features
-        kinds = summary.labels.renumber(target.classes, target.codes >> 1)
-        codes, whole = 2 * kinds + (target.codes & 1), None
+        stacked, target, labels = checked.data, checked.target, summary.labels
+        limits, states = summary.options.limits, summary.options.states
+        n_whole, whole = summary.n_segment_features, None
+        kinds = labels.renumber(target.classes, target.codes >> 1)
+        codes = 2 * kinds + (target.codes & 1)
         parts = bool(self.first_last), bool(self.lengths), n_whole, states.labels
         model = SegmentModel(summary.n_features, limits[states.labels], *parts)
         if n_whole:
@@ -521,17 +484,16 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
         problem = model.bind(stacked, truth, whole=whole, **losses)
-        values = classes.tolist()
         shared = {
-            "classes_": classes,
+            "classes_": labels.values,
             "n_features_in_": summary.n_features,
             "max_length_": limits,
-            "outside_": values.index(self.outside) if self.outside in values else -1,
+            "outside_": place_of(self.outside, labels.values.tolist()),
             "form_": summary.form,
+            **checked.columns,
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        shared |= checked.columns
         completion = None
         if states.hidden:
             shared["n_states_"] = states.counts
@@ -565,16 +527,16 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         losses : dict
             Its arguments costs, false_cost and table.
         """
-        factors, table, loss = summary.options.factors, summary.options.table, self.loss
-        if isinstance(loss, str) and loss == "segments":
-            outside = [label == self.outside for label in summary.labels.values.tolist()]
-            factors = np.where(outside, 0.0, factors)
+        options, values = summary.options, summary.labels.values.tolist()
+        factors = np.ones(len(values)) if options.factors is None else options.factors
+        if isinstance(self.loss, str) and self.loss == "segments":
+            factors = np.where([label == self.outside for label in values], 0.0, factors)
             costs = factors[codes >> 1] * (codes & 1)
-            return {"costs": costs, "false_cost": factors[summary.options.states.labels]}
+            return {"costs": costs, "false_cost": factors[options.states.labels]}
         costs = factors[codes >> 1]
-        if isinstance(loss, str):
-            return {"costs": costs / np.repeat(lengths, lengths) if loss == "hamming" else costs}
-        return {"costs": costs, "table": summary.options.states.of_pairs(table)}
+        if isinstance(self.loss, str) and self.loss == "hamming":
+            costs = costs / np.repeat(lengths, lengths)
+        return {"costs": costs, "table": options.states.of_pairs(options.table)}
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best segments of each sequence, in the form of y in `fit`.
@@ -655,8 +617,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         """Return what users give as y as lists of tuples."""
         true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
         labels = true.classes.tolist()
-        outside = labels.index(self.outside) if self.outside in labels else -1
-        return segments_of(true.codes, offsets, labels, outside)
+        return segments_of(true.codes, offsets, labels, place_of(self.outside, labels))
 
     def _segments(self, codes, offsets):
         """Return labellings as lists of tuples."""
@@ -678,21 +639,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         offsets = np.arange(len(codes) + 1) * codes.shape[1]
         answers = self._answers(codes.ravel(), offsets)
         return np.stack(answers) if self.form_ == "tags" else answers
-
-    def _codes(self, y, offsets):
-        """Return true segmentations as labellings (N,), and which the fitted model can have (n,).
-
-        Of the others the labellings have no meaning.
-        """
-        classes, codes, _ = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
-        place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        places = np.array([place.get(label, -1) for label in classes.tolist()], dtype=np.int32)
-        kinds = places[codes >> 1]
-        starts, sizes = spans_of(codes)
-        wrong = (kinds[starts] < 0) | (sizes > self.max_length_[kinds[starts]])
-        sequence = np.searchsorted(offsets, starts, side="right") - 1
-        able = np.bincount(sequence[wrong], minlength=len(offsets) - 1) == 0
-        return (2 * np.maximum(kinds, 0) + (codes & 1)).astype(np.int32), able
 
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
@@ -730,10 +676,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         n_features, name = check_count(self, "n_features_in_"), type(self).__name__
         X = as_fitted(self, X)
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
-        model, whole, offsets = self._fitted_model(n_features), None, stacked.offsets
+        model, whole = self._fitted_model(n_features), None
         sizes, filled = stacked.lengths, np.flatnonzero(stacked.lengths)
-        if len(offsets) > 2 or not offsets[-1]:
-            stacked = RaggedArray(stacked.values, np.unique(offsets))
+        stacked, _ = without_empty(stacked, None)
         # none is longer than the sequences, but labels of more than one token stay such labels
         limits = np.minimum(model.limits, max(2, int(stacked.lengths.max(initial=0))))
         blocks = {name: getattr(self, f"{name}_") for name in model.layout.shapes}
@@ -755,6 +700,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         model = SegmentModel(n_features, limits, *parts)
         check_weights(self, model.layout)
         return model
+
+
+def place_of(outside, labels):
+    """Return the place of the label of tokens outside among others; -1 if there are none."""
+    return labels.index(outside) if outside in labels else -1
 
 
 def limits_of(max_length, outside, summary):

@@ -44,16 +44,6 @@ from sskit.models.request import Decoder
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from sskit.inputs.token_vectorizer import TokenVectorizer
-
-
-class FittedTokens:
-    """Types of the attributes that a fitted `Tagger` has."""
-
-    classes_: np.ndarray
-    n_samples_seen_: float
-    vectorizer_: TokenVectorizer
-
 
 @dataclass(frozen=True, kw_only=True)
 class TokenData(TrainingData):
@@ -91,7 +81,7 @@ class TokenOptions(CostOptions):
 
 
 @parameters
-class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
+class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """Base of taggers without cycles, whose labels may have hidden states.
 
     A subclass implements:
@@ -108,6 +98,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     - ``_terms(sample)`` returns all the `Terms` of a list of one sample.
     """
 
+    _explained = explain  # without a frame
     ignore_label: object = parameter(default=None)
     surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
@@ -124,24 +115,17 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             check_combinations(self, **{"token weights": f"{noun}_weight"})
             token_weight = check_token_weight(token_weight, data.lengths, noun)
         data, weight = without_empty(data, weight, part)
-        n_certain = target.n_certain
-        statistics = {
-            "labels": Labels.of_partial(target, counted_weight(weight, data.lengths)),
-            "n_hidden": len(target.labels) - n_certain,
-            "n_certain": n_certain,
+        read = {"data": data, "weight": weight, "columns": columns}
+        summary = self._summary_class.of_rows(
+            **read,
+            labels=Labels.of_partial(target, counted_weight(weight, data.lengths)),
+            n_hidden=len(target.labels) - target.n_certain,
+            n_certain=target.n_certain,
             # refuses features that are too large, whatever lam
             **self._statistics(X, data, edges, weight),
-        }
-        return TokenData(
-            data=data,
-            target=target,
-            weight=weight,
-            summary=self._summary_class.of_rows(data, weight, columns, **statistics),
-            columns=columns,
-            token_weight=token_weight,
-            edges=edges,
-            offsets=offsets,
         )
+        of_tokens = {"token_weight": token_weight, "edges": edges, "offsets": offsets}
+        return TokenData(**read, target=target, summary=summary, **of_tokens)
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options of the fit; see `_agree`."""
@@ -360,10 +344,6 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         frame = DataFrame(rows, columns=COLUMNS)
         frame.attrs = attrs
         return frame
-
-    def _explained(self, *args):
-        """Return the rows and the attributes of what `explain` returns, given all it takes."""
-        return explain(self, *args)
 
 
 def check_unknown(estimator, partial, offsets, part=False):

@@ -7,7 +7,7 @@ from helpers.labellings import all_weights as weights
 from helpers.pairwise import every_pair
 
 from sskit import CalibratedTagger, EarlyStopping, SegmentTagger, SequenceTagger
-from sskit.calibration.answers import scores_of
+from sskit.calibration.answers import scores_of, true_codes
 from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.segments import SegmentTarget
 
@@ -124,7 +124,7 @@ def test_the_temperature_is_the_best_factor():
     X, y = data(60)
     tagger = SegmentTagger(random_state=0).fit(X[:30], y[:30])
     scores = scores_of(tagger, X[30:], tagger.classes_)
-    codes, able = tagger._codes(y[30:], scores.offsets)
+    codes, able = true_codes(tagger, y[30:], scores.offsets)
     target = SegmentTarget(scores, codes, 1.0 * able)
     value = {f: target.evaluate(Calibration.scaled(f, 3, 1)) for f in (0.7, 0.7 + 1e-5, 0.7 - 1e-5)}
     slope = (value[0.7 + 1e-5][0] - value[0.7 - 1e-5][0]) / 2e-5

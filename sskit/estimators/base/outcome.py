@@ -255,6 +255,7 @@ class WarmStart:
 class FittedModel:
     """Types of the attributes that every fitted estimator has."""
 
+    coef_: np.ndarray
     lam_: float
     dual_gap_: float
     primal_objective_: float

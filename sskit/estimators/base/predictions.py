@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -14,6 +14,9 @@ from sskit.estimators.base.fitted_state import check_labels, check_numbers, rais
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
 from sskit.metrics import token_accuracy_score
+
+if TYPE_CHECKING:
+    from sskit.inputs.token_vectorizer import TokenVectorizer
 
 
 def check_modest(estimator, request, names=("coef_",)):
@@ -65,8 +68,17 @@ def states_of_labels(estimator):
     return vars(estimator).get("n_states_")
 
 
+class FittedTagger:
+    """Types of the attributes that a fitted `TaggerMixin` has."""
+
+    classes_: np.ndarray
+    transitions_: np.ndarray
+    n_samples_seen_: float
+    vectorizer_: TokenVectorizer
+
+
 @parameters
-class TaggerMixin:
+class TaggerMixin(FittedTagger):
     """Prediction and scoring of estimators that label every token of a sequence, or of a tree.
 
     The estimator has ``_decoder(X, known)``, which checks both and returns an object with the

@@ -163,7 +163,7 @@ def check_as_before(sentence, now, before):
         raise ValueError(sentence.format(*told))
 
 
-def check_kinds(kinds, before, noun):
+def check_kinds_as_before(kinds, before, noun):
     """Raise ValueError unless nodes, or edges, have kinds where they had in the steps before."""
     sentence = f"the {noun} of X have {{}}, but those of the steps before have {{}}"
     check_as_before(
@@ -243,7 +243,7 @@ def with_all_labels(summary, classes, last, checked, always):
     if last is None or "edge_kinds_" not in last:
         return summary
     kinds = last["edge_kinds_"]
-    check_kinds(summary.kinds, kinds, "edges")
+    check_kinds_as_before(summary.kinds, kinds, "edges")
     return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
 
 

@@ -64,6 +64,10 @@ class GraphBatch:
         """Number of features of a node."""
         return self.features[0].shape[1]
 
+    def node_codes(self, known):
+        """Return the kinds of the nodes as places in a list of known ones; see `kind_codes`."""
+        return kind_codes(self.node_kinds, known, "a node", "graph", self.node_offsets)
+
     def without_edges(self, labelled):
         """Return the same nodes without the edges of those that have no label.
 
@@ -270,6 +274,20 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
             f"{v if nodes is None else nodes[t]}, which no {things} in fit had"
         )
     return codes
+
+
+def check_allowed_pairs(pairs, n_labels):
+    """Return which labels neighbours may have as an array (n_labels, n_labels), bool, or None."""
+    if pairs is None:
+        return None
+    allowed = np.asarray(pairs)
+    if allowed.dtype != bool or allowed.shape != (n_labels, n_labels):
+        raise ValueError(
+            f"allowed_pairs must be a boolean array of shape ({n_labels}, {n_labels}), a "
+            "row and a column for each label in y, got shape "
+            f"{allowed.shape} and dtype {allowed.dtype}"
+        )
+    return allowed
 
 
 def all_or_none(items, what):

@@ -26,11 +26,15 @@ from sskit.estimators.base.predictions import (
 )
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes, settings_of
-from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
-from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.completion.states import (
+    LabelStates,
+    fitted_states,
+    known_states,
+    resolve_states,
+)
+from sskit.estimators.online import OnlineEstimator, among, check_as_before, check_kinds_as_before
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.inputs.graphs import check_graphs, kind_codes
-from sskit.inputs.labels.known import check_known
+from sskit.inputs.graphs import check_allowed_pairs, check_graphs
 from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
@@ -90,12 +94,10 @@ class GraphOptions(Options):
 class FittedGraphs:
     """Types of the attributes that a fitted `GraphEstimator` has."""
 
-    coef_: np.ndarray
     pairwise_: np.ndarray
     classes_: np.ndarray
     predicts_pixels_: bool
     n_edge_features_in_: int
-    n_samples_seen_: float
 
 
 @parameters
@@ -126,24 +128,18 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         check_edge_features(graphs.edge_features)
         # refuses features that are too large, whatever lam
         scale = node_scale(graphs.features, weight, graphs.n_nodes)
-        classes, codes = np.unique(target[labelled], return_inverse=True)
-        labels = np.zeros(len(target), dtype=np.int64)
-        labels[labelled] = codes
-        repeated = None if weight is None else np.repeat(weight, graphs.n_nodes)
-        areas = self._areas(graphs)
-        n_labelled, of_class = node_sums(labels, labelled, len(classes), areas, repeated)
         kinds, pairs = graphs.node_kinds, None
         if kinds is not None:
-            values, codes = np.unique(kinds, return_inverse=True)
-            occurring = np.unique(np.stack([codes, labels])[:, labelled], axis=1).T.tolist()
-            names = values.tolist(), classes.tolist()
-            pairs = frozenset((names[0][a], names[1][b]) for a, b in occurring)
-            kinds = Labels.of(values, codes)
+            pairs = zip(kinds[labelled].tolist(), target[labelled].tolist(), strict=True)
+            kinds, pairs = Labels(*np.unique(kinds, return_counts=True)), frozenset(pairs)
+        target = NodeLabels.of(target, labelled)
+        repeated = None if weight is None else np.repeat(weight, graphs.n_nodes)
+        counted = len(target.classes), self._areas(graphs), repeated
+        n_labelled, of_class = node_sums(target.codes, labelled, *counted)
+        read = {"data": graphs, "weight": weight, "columns": {}}
         summary = GraphSummary.of_rows(
-            graphs,
-            weight,
-            {},
-            labels=Labels(classes, of_class),
+            **read,
+            labels=Labels(target.classes, of_class),
             scale=scale,
             n_edge_features=graphs.n_edge_features,
             labels_of="nodes" if masks is None else "pixels",
@@ -151,8 +147,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             kinds=kinds,
             kind_labels=pairs,
         )
-        target = NodeLabels(classes=classes, codes=labels, labelled=labelled)
-        return TrainingData(data=graphs, target=target, weight=weight, summary=summary, columns={})
+        return TrainingData(**read, target=target, summary=summary)
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options; see `StructuredEstimator._agree`."""
@@ -173,25 +168,16 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
         if last is None:
             return summary
-        before = "pixels" if last["predicts_pixels_"] else "nodes"
-        if summary.labels_of != before:
-            raise ValueError(
-                f"y has labels of {summary.labels_of}, but those of the steps before were of "
-                f"{before}"
-            )
-        kinds = last.get("node_kinds_")
-        if (summary.kinds is None) != (kinds is None):
-            now, then = ("no kinds", "kinds") if kinds is not None else ("kinds", "no kinds")
-            raise ValueError(
-                f"the nodes of X have {now}, but those of the steps before have {then}"
-            )
+        kinds, before = last.get("node_kinds_"), "pixels" if last["predicts_pixels_"] else "nodes"
+        sentence = "y has labels of {}, but those of the steps before were of {}"
+        check_as_before(sentence, summary.labels_of, before)
+        check_kinds_as_before(summary.kinds, kinds, "nodes")
         if kinds is None:
             return summary
         # labels that a kind has had stay possible
         rows, columns = kinds.tolist(), last["classes_"].tolist()
         pairs = {(rows[a], columns[b]) for a, b in np.argwhere(last["kind_classes_"]).tolist()}
-        nothing = Labels(kinds, np.zeros(len(kinds), dtype=np.int64))
-        kinds = Labels.merge([nothing, summary.kinds], [0.0, 1.0], [0, 1])
+        kinds = among(kinds, summary.kinds)
         return replace(summary, kinds=kinds, kind_labels=summary.kind_labels | pairs)
 
     def _areas(self, graphs):
@@ -200,16 +186,11 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
 
     def _make_model(self, states, *sizes, form=None, inference=None):
         """Return a model of hidden states of labels, None: one each; as fitted, or to be."""
-        pairs, n_labels = (), sizes[-1] if states is None else len(states.counts)
-        if self.allowed_pairs is not None:
-            allowed = np.asarray(self.allowed_pairs)
-            if allowed.dtype != bool or allowed.shape != (n_labels, n_labels):
-                raise ValueError(
-                    f"allowed_pairs must be a boolean array of shape ({n_labels}, {n_labels}), a "
-                    "row and a column for each label in y, got shape "
-                    f"{allowed.shape} and dtype {allowed.dtype}"
-                )
-            pairs = (allowed if states is None else states.of_pairs(allowed),)
+        n_labels = sizes[-1] if states is None else len(states.counts)
+        allowed = check_allowed_pairs(self.allowed_pairs, n_labels)
+        if states is not None:
+            allowed = states.of_pairs(allowed)
+        pairs = () if allowed is None else (allowed,)
         return self._kind(*sizes, form or self.pairwise_form, inference or self.inference, *pairs)
 
     def _bind(self, checked, summary):
@@ -222,7 +203,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         sizes = len(classes), self._areas(graphs), graphs.n_nodes
         sums = summary.n_labelled, summary.labels.counts
         cost = node_costs(loss, labels, labelled, *sizes, sums)
-        block_weight = summary.weights.block_weights(len(graphs), checked.weight)
         if callable(self.loss):
             offsets = graphs.node_offsets
             table = losses_by_callable(self.loss, labels, labelled, classes, offsets)
@@ -231,10 +211,12 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             factors, table = factored(options.table)
             cost, losses["table"] = cost * factors[labels], states.of_pairs(table)
         if mask is not None:
-            losses["allowed"] = mask[node_codes(graphs, kinds.values)][:, states.labels]
+            losses["allowed"] = mask[graphs.node_codes(kinds.values)][:, states.labels]
         truth = states.first[labels]
         model.check_pairs(graphs, truth, labelled, classes[states.labels])
-        problem = model.bind(graphs, truth, cost, block_weight, labelled=labelled, **losses)
+        bound = {"cost": cost, "labelled": labelled}
+        bound["block_weight"] = summary.weights.block_weights(len(graphs), checked.weight)
+        problem = model.bind(graphs, truth, **bound, **losses)
         shared = {
             "classes_": classes,
             "n_features_in_": summary.n_features,
@@ -251,16 +233,8 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         if states.hidden:
             partial = states.known(labels, None)
             partial.possible[~labelled] = np.arange(len(states.labels)) == 0
-            completion = HiddenNodes(
-                model=model,
-                data=graphs.without_edges(labelled),
-                partial=partial,
-                cost=cost,
-                block_weight=block_weight,
-                states=states,
-                labelled=labelled,
-                **settings_of(self),
-            )
+            bound |= {"data": graphs.without_edges(labelled), "states": states}
+            completion = HiddenNodes(model=model, partial=partial, **bound, **settings_of(self))
             shared["n_states_"] = states.counts
             completion.mark_right(problem)
         to_attributes = GraphWeights(model.layout, shared, form=self.pairwise_form)
@@ -390,11 +364,12 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
         model, graphs = self._fitted_model(), self._check_inputs(X)
-        kinds, states = vars(self).get("node_kinds_"), fitted_states(self)
         known = known_nodes(known, graphs, self.classes_, self.ignore_label)
-        possible = check_known(known, graphs.n_nodes, self.classes_)
-        if kinds is not None or graphs.node_kinds is not None:
-            of_kind = self.kind_classes_.astype(bool)[node_codes(graphs, kinds)]
+        states, possible = known_states(self, known, graphs.n_nodes)
+        codes = graphs.node_codes(vars(self).get("node_kinds_"))
+        if codes is not None:
+            of_kind = self.kind_classes_.astype(bool)[codes]
+            of_kind = of_kind if states is None else of_kind[:, states.labels]
             possible = of_kind if possible is None else possible & of_kind
             empty = np.flatnonzero(~possible.any(axis=1))
             if len(empty):
@@ -403,8 +378,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
                     f"known[{i}][{v}] is no label that nodes of the kind "
                     f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
                 )
-        if states is not None and possible is not None:
-            possible = possible[:, states.labels]
         others = [model.form.numbers(self.pairwise_)]
         decoder = model.decoder(graphs, self.coef_, others, self.n_jobs, possible)
         check_modest(self, decoder.request)
@@ -449,11 +422,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         if not counts.sum() > 0:
             raise ValueError("y has no labels that count: all are ignored or have the weight 0")
         return float(np.average(predicted == truth, weights=counts))
-
-
-def node_codes(graphs, kinds):
-    """Return the kinds of nodes by their places among known ones, checked."""
-    return kind_codes(graphs.node_kinds, kinds, "a node", "graph", graphs.node_offsets)
 
 
 @dataclass(frozen=True)

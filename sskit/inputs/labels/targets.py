@@ -45,6 +45,14 @@ class NodeLabels:
     codes: np.ndarray
     labelled: np.ndarray
 
+    @classmethod
+    def of(cls, labels, labelled):
+        """Return labels (n_nodes,) by number; of nodes that have none they are not read."""
+        classes, some = np.unique(labels[labelled], return_inverse=True)
+        codes = np.zeros(len(labels), dtype=np.int64)
+        codes[labelled] = some
+        return cls(classes=classes, codes=codes, labelled=labelled)
+
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first graph."""
         return lambda k: f"y[{locate(offsets, np.argmax(self.labelled & (self.codes == k)))[0]}]"

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
@@ -20,22 +19,16 @@ from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.online import OnlineEstimator
+from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.summary import (
-    Labels,
-    RowSummary,
-    TrainingData,
-    WeightSums,
-    averaged,
-    same,
-)
+from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, averaged, same
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     NAMED,
     check_indicator,
     check_sets,
     check_two_classes,
+    in_form,
     label_costs,
     label_names,
     target_form,
@@ -86,11 +79,9 @@ class LabelSetOptions(Options):
 class FittedLabelSets:
     """Types of the attributes that a fitted `LabelSetClassifier` has."""
 
-    coef_: np.ndarray
     intercept_: np.ndarray
     classes_: np.ndarray
     feature_scale_: np.ndarray
-    n_samples_seen_: float
 
 
 @parameters
@@ -155,30 +146,19 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         classes = names if form in NAMED else classes
         label_costs(self.loss, self.label_weight, sets.shape[1])
         weight = check_sample_weight(sample_weight, len(sets), part=part)
-        # refuses features that are too large, whatever lam
-        scale = row_scale(data, weight)
-        weights, fractions = WeightSums.of(len(sets), weight), None
-        if weights.largest:
-            fractions = self._fractions(sets, weights.block_weights(len(sets), weight))
+        read = {"data": data, "weight": weight, "columns": columns}
         summary = LabelSetSummary.of_rows(
-            data,
-            weight,
-            columns,
+            **read,
             labels=Labels(classes, np.zeros(len(classes))) if form == "classes" else None,
-            scale=scale,
+            # refuses features that are too large, whatever lam
+            scale=row_scale(data, weight),
             column_sums=self._column_sums(data, weight),
             form=form,
             n_labels=sets.shape[1],
             label_names=tuple(classes.tolist()) if form in NAMED else None,
-            fractions=fractions,
+            fractions=None,
         )
-        target = LabelSets(classes=classes, sets=sets)
-        return TrainingData(
-            data=data, target=target, weight=weight, summary=summary, columns=columns
-        )
-
-    def _fractions(self, sets, weight):
-        """Return what `label_fractions` does if the model depends on it, else None."""
+        return TrainingData(**read, target=LabelSets(classes=classes, sets=sets), summary=summary)
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
@@ -189,23 +169,15 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         return super()._decide(summary, options, checked)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`, whose labels are those of all steps."""
+        """Return the summary of a further step, whose labels are those of all steps."""
         summary = super()._running(summary, last)
-        if last is None:
-            return summary
-        form, n_labels = last["_form"], len(last["coef_"])
-        names = tuple(last["classes_"].tolist()) if form in NAMED else None
-        for now, before, what in (
-            (summary.form, form, "the form {!r}"),
-            (summary.n_labels, n_labels, "{} labels"),
-            (summary.label_names, names, "columns {}"),
+        names = tuple(last["classes_"].tolist()) if last["_form"] in NAMED else None
+        for what, now, before in (
+            ("the form {!r}", summary.form, last["_form"]),
+            ("{} labels", summary.n_labels, len(last["coef_"])),
+            ("columns {}", summary.label_names, names),
         ):
-            if now != before:
-                now, before = (
-                    what.format(shortened(some) if isinstance(some, tuple) else some)
-                    for some in (now, before)
-                )
-                raise ValueError(f"y has {now}, but that of the steps before had {before}")
+            check_as_before(f"y has {what}, but that of the steps before had {what}", now, before)
         return summary
 
     def _bind(self, checked, summary):
@@ -287,18 +259,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
             known labels of a row; the error names the row.
         """
         sets = self._answer(X, known)[1].astype(int)
-        if self._form == "classes":
-            return self.classes_[sets.ravel()]
-        if self._form == "frame":
-            import pandas as pd  # there was a frame, so it is installed
-
-            index = X.index if hasattr(X, "iloc") else None
-            return pd.DataFrame(sets, index=index, columns=self.classes_)
-        if self._form == "polars":
-            from polars import DataFrame  # likewise
-
-            return DataFrame(sets, schema=self.classes_.tolist())
-        return sp.csr_matrix(sets) if self._form == "sparse" else sets
+        return in_form(sets, self._form, self.classes_, X)
 
     def decision_function(
         self, X: ArrayLike, known: ArrayLike | Samples | None = None
@@ -578,17 +539,21 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         StrOptions(set(INFERENCES)), default="auto"
     )
 
-    def _fractions(self, sets, weight):
-        """Return the fractions of pairs of labels, if the edges are made of them."""
-        needed = needs_fractions(self.edges, sets.shape[1])
-        return label_fractions(sets, weight) if needed else None
+    def _read_data(self, X, y, sample_weight, part=False):
+        """Return training data, with the fractions of pairs of labels if edges are made of them."""
+        checked = super()._read_data(X, y, sample_weight, part)
+        summary, sets = checked.summary, checked.target.sets
+        if not summary.weights.largest or not needs_fractions(self.edges, summary.n_labels):
+            return checked
+        weight = summary.weights.block_weights(len(sets), checked.weight)
+        summary = replace(summary, fractions=label_fractions(sets, weight))
+        return replace(checked, summary=summary)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`: pairs by their mutual information stay."""
+        """Return the summary of a further step: pairs by their mutual information stay."""
         summary = super()._running(summary, last)
-        if last is None or not needs_fractions(self.edges, summary.n_labels):
-            return summary
-        return replace(summary, edges=last["edges_"])
+        stay = needs_fractions(self.edges, summary.n_labels)
+        return replace(summary, edges=last["edges_"]) if stay else summary
 
     def _make_model(self, summary):
         """Return the model for training data."""

@@ -59,12 +59,10 @@ def has_probabilities(estimator):
 class FittedClasses(FittedRounds):
     """Types of the attributes that a fitted `StructSVMClassifier` has."""
 
-    coef_: np.ndarray
     intercept_: np.ndarray
     component_labels_: np.ndarray
     classes_: np.ndarray
     feature_scale_: np.ndarray
-    n_samples_seen_: float
 
 
 @parameters
@@ -352,15 +350,9 @@ class StructSVMClassifier(
             scale = self._by_class(row_scale, data, target, weight)
             if self._scales_columns:
                 sums = self._by_class(self._column_sums, data, target, weight)
-        return TrainingData(
-            data=data,
-            target=target,
-            weight=weight,
-            summary=RowSummary.of_rows(
-                data, weight, columns, labels=labels, scale=scale, column_sums=sums
-            ),
-            columns=columns,
-        )
+        read = {"data": data, "weight": weight, "columns": columns}
+        summary = RowSummary.of_rows(**read, labels=labels, scale=scale, column_sums=sums)
+        return TrainingData(**read, target=target, summary=summary)
 
     def _different(self, labels):
         """Return the set of different classes."""
@@ -414,12 +406,11 @@ class StructSVMClassifier(
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, weight, options = checked.data, checked.weight, summary.options
-        classes, n_features = summary.labels.values, summary.n_features
+        classes = summary.labels.values
         labels = summary.labels.renumber(checked.target.values, checked.target.codes)
         if options.factors is not None:
             weight = options.factors[labels] * (1.0 if weight is None else weight)
-        shared = {"classes_": classes, "n_features_in_": n_features}
-        shared |= checked.columns
+        shared = {"classes_": classes, "n_features_in_": summary.n_features, **checked.columns}
         block_weight = summary.weights.block_weights(len(labels), weight)
         table, n_scores, of_kernel, further = options.table, len(classes), {}, {}
         if has_kernel(self):
@@ -449,20 +440,14 @@ class StructSVMClassifier(
                 name = "weston_watkins" if sums else "crammer_singer"
                 counted = "components" if states.hidden else "classes"
                 further["chosen"] = (f"surrogate={name!r} ({n_scores} {counted})",)
-            model = MulticlassModel(n_features, n_scores, self.fit_intercept, sums)
-            problem = model.bind(data, truth, block_weight, table)
+            model = MulticlassModel(summary.n_features, n_scores, self.fit_intercept, sums)
+            bound = {"block_weight": block_weight, "table": table}
+            problem = model.bind(data, truth, **bound)
             lam, further["rule"] = surrogate_lam(summary)
             if states.hidden:
-                further["completion"] = Mixture(
-                    model=model,
-                    data=data,
-                    partial=states.known(labels, None),
-                    cost=None,
-                    block_weight=block_weight,
-                    table=table,
-                    states=states,
-                    **settings_of(self),
-                )
+                partial = states.known(labels, None)
+                bound |= {"data": data, "cost": None, "states": states, **settings_of(self)}
+                further["completion"] = Mixture(model=model, partial=partial, **bound)
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(n_scores)
         to_attributes = BlockAttributes(model.layout, shared, n_scores == 2, **of_kernel)

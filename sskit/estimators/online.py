@@ -74,7 +74,8 @@ def step(estimator, X, y, classes, sample_weight, **further):
         check_features(estimator, X, summary)
     always = [estimator.outside] if hasattr(estimator, "outside") else []
     summary = with_all_labels(summary, classes, last, checked, always)
-    summary = estimator._agree([estimator._running(summary, last)], options)
+    summary = summary if last is None else estimator._running(summary, last)
+    summary = estimator._agree([summary], options)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)

@@ -453,9 +453,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         return replace(summary, options=options)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`: segments may be as long as before."""
-        if last is None:
-            return summary
+        """Return the summary of a further step: segments may be as long as before."""
         sentence = "y has {}, but that of the steps before had {}"
         check_as_before(sentence, summary.form, last["form_"])
         sentence = (

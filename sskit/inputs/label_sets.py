@@ -132,6 +132,39 @@ def target_form(y, given):
     return "sparse" if sp.issparse(y) else "dense"
 
 
+def in_form(sets, form, classes, X):
+    """Return predicted sets of labels in the form of y.
+
+    Parameters
+    ----------
+    sets : ndarray of shape (n, n_labels), int
+        0 or 1.
+    form : str
+        As of `target_form`.
+    classes : ndarray
+        Names of the columns, or the two classes of "classes".
+    X : object
+        What the sets are predicted of, whose index a data frame of pandas gets.
+
+    Returns
+    -------
+    y : object
+        Of one column for "classes", else of all labels.
+    """
+    if form == "classes":
+        return classes[sets.ravel()]
+    if form == "frame":
+        import pandas as pd  # there was a frame, so it is installed
+
+        index = X.index if hasattr(X, "iloc") else None
+        return pd.DataFrame(sets, index=index, columns=classes)
+    if form == "polars":
+        from polars import DataFrame  # likewise
+
+        return DataFrame(sets, schema=classes.tolist())
+    return sp.csr_matrix(sets) if form == "sparse" else sets
+
+
 def label_costs(loss, label_weight, n_labels):
     """Return the loss of a wrong label.
 

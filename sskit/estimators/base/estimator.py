@@ -240,7 +240,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return task._replace(heavy=heavy, unscaled=task.unscaled if self.warm_start else None)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
+        """Return the summary of a further step of `partial_fit`, given the attributes so far."""
         return summary
 
     def _bind_scaled(self, checked, summary):

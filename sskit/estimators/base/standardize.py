@@ -82,19 +82,21 @@ class StandardizeMixin:
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options, and columns scaled by their sums."""
         summary = super()._decide(summary, options, checked)
-        if summary.column_sums is None:
+        sums = summary.column_sums
+        if sums is None:
             return summary
-        columns = summary.column_sums.columns(always=not isinstance(self.standardize, str))
+        if summary.sums_before is not None:
+            sums = summary.sums_before + sums
+        columns = sums.columns(always=not isinstance(self.standardize, str))
         if columns is None:
             return summary
         summary = replace(summary, scale=summary.scale.of_norm(columns.norm))
         return summary.with_columns(columns)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`, with columns by those of all steps."""
-        if summary.column_sums is not None and last is not None and "_column_sums_" in last:
-            before = ColumnSums(**last["_column_sums_"])
-            summary = replace(summary, column_sums=before + summary.column_sums)
+        """Return the summary of a further step, with columns by those of all steps."""
+        if "_column_sums_" in last:
+            summary = replace(summary, sums_before=ColumnSums(**last["_column_sums_"]))
         return summary
 
     def _bind_scaled(self, checked, summary):

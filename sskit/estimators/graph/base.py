@@ -165,9 +165,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         return replace(summary, options=options)
 
     def _running(self, summary, last):
-        """Return the summary of a step of `partial_fit`, after which attributes are `last`."""
-        if last is None:
-            return summary
+        """Return the summary of a further step; arguments as of the base class."""
         kinds, before = last.get("node_kinds_"), "pixels" if last["predicts_pixels_"] else "nodes"
         sentence = "y has labels of {}, but those of the steps before were of {}"
         check_as_before(sentence, summary.labels_of, before)

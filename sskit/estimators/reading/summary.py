@@ -295,6 +295,8 @@ class Summary:
         What the sample weights add up to.
     column_sums : ColumnSums or ByClass, default=None
         What decides how columns are scaled; None if they are not.
+    sums_before : ColumnSums, default=None
+        Those of the steps of `partial_fit` before this one, which decide it too.
     options : Options, default=None
         What the fit has decided, of the summary of all data.
     """
@@ -302,6 +304,7 @@ class Summary:
     n_samples: int
     weights: WeightSums
     column_sums: object = None
+    sums_before: object = None
     options: object = None
 
     def with_columns(self, columns):

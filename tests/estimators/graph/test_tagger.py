@@ -106,6 +106,9 @@ def test_kinds_of_nodes_have_labels_of_their_own():
     ):
         with pytest.raises(ValueError, match=message):
             model.predict([(*X[0][:3], *kinds)])
+    without = [graph[:3] for graph in X]
+    with pytest.raises(ValueError, match="X has kinds of nodes, but the model .* without kinds"):
+        clone(model).fit(without, y).predict(X)
     with pytest.raises(ValueError, match=r"known\[0\]\[0\] is no label that nodes of the kind 'wo"):
         model.predict(X[:1], known=[["cat", None, None, None]])
     with pytest.raises(ValueError, match=r"X\[1\] has no kinds of nodes, but others have"):

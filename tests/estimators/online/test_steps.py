@@ -126,6 +126,16 @@ def test_a_stream_is_nearly_as_good_as_one_fit():
     assert model.n_samples_seen_ == 200
 
 
+def test_columns_are_scaled_by_the_rows_of_all_steps_with_weights_of_their_classes():
+    X, y = FITS["rows"].data()
+    model = StructSVMClassifier(class_weight={"a": 3.0, "b": 0.5}, random_state=0)
+    whole = clone(model).fit(X, y)
+    for part in (slice(0, 15), slice(15, None)):
+        model.partial_fit(X[part], y[part])
+    np.testing.assert_allclose(model.feature_scale_, whole.feature_scale_, rtol=1e-12)
+    assert np.ptp(whole.feature_scale_ - StructSVMClassifier().fit(X, y).feature_scale_) > 1e-3
+
+
 AFTER = ["chains", "rows", "trees", "matchings", "any graphs", "any graphs, slack"]
 AFTER += ["segments", "segments, likelihood", "sets", "sets, tree", "hierarchy"]
 AFTER += ["rows, likelihood", "chains, likelihood"]

@@ -277,8 +277,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             else:
                 solution, rounds = solve(plan, on_pass, **limits), None
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)
-            mean_weight = None if data[2] is None else summary.weights.total / summary.n_samples
-            outcome |= model._seen(summary.n_samples, mean_weight)
+            total_weight = None if data[2] is None else summary.weights.total
+            outcome |= model._seen(summary.n_samples, total_weight)
             fitted = {"history_": run.history()}
             if store is not None:
                 store.save(ends())

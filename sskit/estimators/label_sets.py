@@ -81,7 +81,6 @@ class FittedLabelSets:
 
     intercept_: np.ndarray
     classes_: np.ndarray
-    feature_scale_: np.ndarray
 
 
 @parameters
@@ -335,7 +334,6 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True

@@ -62,7 +62,6 @@ class FittedClasses(FittedRounds):
     intercept_: np.ndarray
     component_labels_: np.ndarray
     classes_: np.ndarray
-    feature_scale_: np.ndarray
 
 
 @parameters

@@ -93,8 +93,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     begin_at = None if last is None else prior
     make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
     fitted = estimator._solve(task, make_regularizer, X, y, sample_weight, begin_at)
-    now = estimator._seen(task.problem.n_blocks, sample_weight, task.total_weight)
-    now = now["n_samples_seen_"]
+    now = estimator._seen(task.problem.n_blocks, task.total_weight)["n_samples_seen_"]
     counts = before + counts_of(features, task.problem.n_blocks)
     for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
         if last is not None and names in last:  # this part may have come without

@@ -93,7 +93,6 @@ class PoseData(TrainingData):
 class FittedParts(FittedRounds):
     """Types of the attributes that a fitted `PartsModel` has."""
 
-    coef_: np.ndarray
     types_: np.ndarray
     springs_: np.ndarray
     means_: np.ndarray
@@ -364,20 +363,14 @@ class PartsModel(FittedParts, StructuredEstimator):
             if means is None:
                 rng = check_random_state(self.random_state)
                 means = spring_means(places, parents, self.n_types, weight, rng)
-            square = spring_square(places, parents, means, weight)
-            statistics |= {"means": means, "square": square}
+            statistics["means"] = means
+            statistics["square"] = spring_square(places, parents, means, weight)
         if self.scores == "log_odds":
             statistics["true"] = TrueScores.of(maps, places, weight)
-        return PoseData(
-            data=maps,
-            target=places,
-            weight=weight,
-            summary=PoseSummary(
-                n_samples=len(maps), weights=WeightSums.of(len(maps), weight), **statistics
-            ),
-            parents=parents,
-            sizes=pose_scales(places, torso),
-        )
+        weights = WeightSums.of(len(maps), weight)
+        summary = PoseSummary(n_samples=len(maps), weights=weights, **statistics)
+        of_poses = {"parents": parents, "sizes": pose_scales(places, torso)}
+        return PoseData(data=maps, target=places, weight=weight, summary=summary, **of_poses)
 
     def _count(self, checked, summary):
         """Return how often scores of checked data lie where those of all true places do."""
@@ -395,10 +388,9 @@ class PartsModel(FittedParts, StructuredEstimator):
         model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
         block_weight = summary.weights.block_weights(len(maps), checked.weight)
         summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
-        maps, completion = as_log_odds(maps, summary.curves), None
+        maps = as_log_odds(maps, summary.curves)
         problem = model.bind(maps, places, checked.sizes, self.loss, self.cutoff, block_weight)
-        if self.latent_types:
-            completion = LatentTypes(model, maps, places)
+        completion = LatentTypes(model, maps, places) if self.latent_types else None
         shared = {
             "means_": summary.means,
             "unit_": model.unit,

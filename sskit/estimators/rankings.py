@@ -46,15 +46,8 @@ class RowSetSummary(RowSummary):
     variance: np.ndarray
 
 
-class FittedRanking:
-    """Types of the attributes that a fitted `RankingSVM` has."""
-
-    coef_: np.ndarray
-    feature_scale_: np.ndarray
-
-
 @parameters
-class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEstimator):
+class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
     r"""Ranks the rows of each group by grades, such as how relevant documents are to a query.
 
     The loss of a group is the fraction of its pairs of rows of different grades that are in the
@@ -242,10 +235,9 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
         rows = check_groups(groups, weight, data.shape[0])
         data, grades, weight = rows.sort(data), rows.sort(grades), rows.weight
+        read = {"data": RaggedArray(data, rows.offsets), "weight": weight, "columns": columns}
         scale = row_scale(data, weight, rows.offsets)
-        lowest, highest = (f.reduceat(grades, rows.offsets[:-1]) for f in (np.minimum, np.maximum))
-        # how often the pairs of groups count
-        paired = (lowest < highest) * (1.0 if weight is None else weight)
+        paired = rows.paired(grades)
         counts = (np.diff(rows.offsets) - 1) * paired
         if not counts.any():
             where = "" if groups is None else " in a group with a weight"
@@ -255,27 +247,18 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
             )
         # all that the loss depends on is differences of rows of a group
         variance = variance_within(data, rows.offsets, paired)
-        scale = scale.of_norm(float(variance.sum()))
         of_rows = None if weight is None else np.repeat(weight, np.diff(rows.offsets))
         sums = self._column_sums(data, of_rows)
         summary = RowSetSummary.of_rows(
-            RaggedArray(data, rows.offsets),
-            weight,
-            columns,
+            **read,
             labels=None,
-            scale=scale,
+            scale=scale.of_norm(float(variance.sum())),
             column_sums=None if sums is None else WithinColumns(sums, variance),
             n_counted=float(counts.sum()),
             variance=variance,
         )
-        return TrainingData(
-            data=RaggedArray(data, rows.offsets),
-            target=grades,
-            weight=weight,
-            summary=summary,
-            columns=columns,
-            compared=[np.sqrt(variance)[None]],
-        )
+        compared = [np.sqrt(variance)[None]]
+        return TrainingData(**read, target=grades, summary=summary, compared=compared)
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -365,8 +348,3 @@ class RankingSVM(FittedRanking, RegressorMixin, StandardizeMixin, StructuredEsti
         fractions = ordered_fractions(rows.offsets, *both)
         counts = ~np.isnan(fractions) * (1.0 if weight is None else rows.weight)
         return float(np.average(np.nan_to_num(fractions), weights=counts)) if counts.any() else 0.0
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

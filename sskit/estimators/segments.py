@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._labels import by_label, string_array
+from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
-from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
+from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
 from sskit.estimators.base.costs import CostOptions, decided_costs
 from sskit.estimators.base.estimator import replace_fitted
@@ -43,7 +43,12 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.inputs.chains.segments import check_segmentations, lengths_by_label, segments_of
+from sskit.inputs.chains.segments import (
+    check_segmentations,
+    lengths_by_label,
+    segments_of,
+    tags_of,
+)
 from sskit.inputs.ragged import check_filled, split, stack_sequences
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
@@ -376,7 +381,6 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
         StrOptions(set(LOSSES)), "array-like", dict, default="segments"
     )
-    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
     @property
     def _asks(self):
@@ -503,10 +507,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
                 whole=whole,
                 **settings_of(self),
             )
-        to_attributes, total = BlockAttributes(model.layout, shared), summary.weights.total
-        lam, rule = surrogate_lam(summary)
-        further = {"completion": completion, "rule": rule, "total_weight": total}
-        return TrainingTask(problem, lam, to_attributes, **further)
+        to_attributes, (lam, rule) = BlockAttributes(model.layout, shared), surrogate_lam(summary)
+        return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
     def _losses(self, codes, lengths, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
@@ -625,12 +627,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         """Return labellings in the form of y in fit."""
         if self.form_ == "segments":
             return self._segments(codes, offsets)
-        check_scheme(self.scheme)  # may have been set since the fit
-        kinds = codes >> 1
-        kinds[kinds == self.outside_] = -1
-        prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
-        tags = prefix, kinds, self.classes_.tolist(), offsets, self.scheme
-        return split(string_array(write_tags(*tags)), offsets)
+        # the scheme may have been set since the fit
+        tags = tags_of(codes, offsets, self.classes_.tolist(), self.outside_, self.scheme)
+        return split(tags, offsets)
 
     def _several(self, codes):
         """Return labellings (m, T) of one sequence as `predict_topk` does."""

@@ -43,9 +43,7 @@ class StructureSummary(Summary):
 class FittedStructure(FittedRounds):
     """Types of the attributes that a fitted `StructuredSVM` has."""
 
-    coef_: np.ndarray
     model_: Any
-    n_samples_seen_: float
 
 
 @parameters

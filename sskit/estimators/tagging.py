@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
@@ -100,7 +99,6 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     _explained = explain  # without a frame
     ignore_label: object = parameter(default=None)
-    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
     def _read_data(self, X, y, sample_weight, part=False, token_weight=None):
         """Return training data, or a part of them, checked."""
@@ -180,7 +178,6 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             summary = replace(summary, scale=model.scale(data, checked.weight))
             of_kernel = {"kernel": model.kernel, "X": X, "labels": labels}
             further["certifiable"] = model.kernel.definite
-        further["total_weight"] = summary.weights.total
         to_attributes = BlockAttributes(model.layout, shared, **of_kernel)
         lam, further["rule"] = surrogate_lam(summary, bool(of_kernel))
         return TrainingTask(problem, lam, to_attributes, **further)

@@ -30,8 +30,6 @@ class TreeSummary(RowSummary):
 class FittedTrees:
     """Types of the attributes that a fitted `TreeTagger` has."""
 
-    coef_: np.ndarray
-    transitions_: np.ndarray
     edge_kinds_: np.ndarray | MaybeNone
     root_: np.ndarray
     leaf_: np.ndarray

@@ -63,6 +63,11 @@ class Groups(NamedTuple):
         """Return rows in order; the same object if they are."""
         return rows if self.order is None else rows[self.order]
 
+    def paired(self, grades):
+        """Return how much groups count: those whose grades, in order, are all the same do not."""
+        lowest, highest = (f.reduceat(grades, self.offsets[:-1]) for f in (np.minimum, np.maximum))
+        return (lowest < highest) * (1.0 if self.weight is None else self.weight)
+
 
 def check_groups(groups, weight, n_rows):
     """Return which rows belong together.

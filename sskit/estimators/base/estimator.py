@@ -250,7 +250,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if options.columns is not None:
             features = [options.columns.applied(matrix) for matrix in matrices(checked.data)]
             scaled = replace(checked, data=with_matrices(checked.data, features))
-        task = self._bind(scaled, summary)._replace(options=options)
+        total = None if checked.weight is None else float(checked.weight.sum())
+        task = self._bind(scaled, summary)._replace(options=options, total_weight=total)
         if options.rescaling is not None:
             task = task._replace(problem=options.rescaling.wrap(task.problem))
         if options.likelihood:
@@ -430,18 +431,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         prior = None if self.prior is None else flat_prior(self, task)
         make_regularizer = partial(self._make_regularizer, task, lam, prior)
         fitted = self._solve(task, make_regularizer, X, y, sample_weight)
-        return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
+        return fitted | self._seen(task.problem.n_blocks, task.total_weight)
 
-    def _seen(self, n_samples, sample_weight, total=None):
+    def _seen(self, n_samples, total_weight):
         """Return the fitted attribute with the number of samples seen, for further steps."""
         if not hasattr(type(self), "partial_fit"):
             return {}
-        if sample_weight is None:
-            return {"n_samples_seen_": n_samples}
-        if total is not None:
-            return {"n_samples_seen_": total}
-        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
-        return {"n_samples_seen_": float(weight.sum())}
+        return {"n_samples_seen_": n_samples if total_weight is None else total_weight}
 
     def _solve(self, task, make_regularizer, X, y, sample_weight, begin_at=None):
         """Solve a training problem.

@@ -95,6 +95,7 @@ class TaggerMixin(FittedTagger):
     class_weight: Literal["balanced"] | Dictionary | None = parameter(
         StrOptions({"balanced"}), dict, None, default=None
     )
+    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best labels of each sequence.

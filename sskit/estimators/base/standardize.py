@@ -41,8 +41,14 @@ def warn_of_columns(estimator, heavy, left=None):
     )
 
 
+class FittedColumns:
+    """Types of the attributes that a fitted `StandardizeMixin` has."""
+
+    feature_scale_: np.ndarray
+
+
 @parameters
-class StandardizeMixin:
+class StandardizeMixin(FittedColumns):
     """The parameter `standardize` of estimators of rows.
 
     To be inherited from before `StructuredEstimator`. Checked training data have the rows as
@@ -52,6 +58,11 @@ class StandardizeMixin:
 
     standardize: Literal["auto"] | bool = parameter("boolean", StrOptions({"auto"}), default="auto")
     _needs_intercept = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @property
     def _scales_columns(self):

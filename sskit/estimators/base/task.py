@@ -100,7 +100,7 @@ class TrainingTask(NamedTuple):
     heavy : HeavyColumns
         The few columns of features that leave the others little effect, if there are such.
     total_weight : float or None
-        The sum of the weights of samples where some samples are left out.
+        The sum of the sample weights; None if there are none.
     """
 
     problem: object

@@ -16,7 +16,7 @@ from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
-from sskit.models.chain.structure import best_labels, label_marginals
+from sskit.models.chain.structure import label_marginals
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 from sskit.models.request import row_scores
 
@@ -181,11 +181,6 @@ def answer_of_one(function, tagger, stacked, edges, *further):
     except (AttributeError, TypeError, ValueError):  # of another type than after a fit
         pass
     return None
-
-
-def labels_of_one(tagger, stacked, edges):
-    """Return the best labels of a single sequence by number, or None; see `answer_of_one`."""
-    return answer_of_one(best_labels, tagger, stacked, edges)
 
 
 def marginals_of_one(tagger, stacked, edges, factor):

@@ -18,7 +18,7 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of
+from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
 from sskit.estimators.combinations import check_combinations, has_kernel
 from sskit.estimators.reading.columns import edge_column_names
 from sskit.estimators.reading.summary import Labels, RowSummary, same
@@ -28,6 +28,7 @@ from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
 from sskit.models.chain.model import NO_RULES, ChainModel, KernelChainModel, edge_scale, token_scale
+from sskit.models.chain.structure import best_labels
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
@@ -53,8 +54,6 @@ class ChainSummary(RowSummary):
 class FittedChains:
     """Types of the attributes that a fitted `SequenceTagger` has."""
 
-    coef_: np.ndarray
-    transitions_: np.ndarray
     triples_: np.ndarray
     edge_coef_: np.ndarray
     allowed_transitions_: np.ndarray | MaybeNone
@@ -387,7 +386,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
     def _best(self, X, known):
         """Return the best labels, or states, of all tokens by number, and where sequences begin."""
         data, edges = self._fitted_data(X)
-        labels = None if known is not None else labels_of_one(self, data, edges)
+        labels = None if known is not None else answer_of_one(best_labels, self, data, edges)
         if labels is not None:
             return labels, data.offsets
         decoder, offsets = self._decoder_of(data, edges, known)
@@ -422,15 +421,14 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         ValueError
             Naming the first token whose label is not allowed.
         """
-        target = summary.labels.complete(checked.target)
-        checked, offsets = replace(checked, target=target), checked.offsets
-        rules = summary.options.rules
-        classes, labels = target.classes, target.labels
+        checked, summary = super()._settled(checked, summary)
+        target, offsets, rules = checked.target, checked.offsets, summary.options.rules
         if rules[0] is None or self.on_violation == "ignore":
             return checked, summary
         if target.possible is not None:
             check_possible(target.possible, offsets, *rules, "y", every=True)
             return checked, summary
+        classes, labels = target.classes, target.labels
         tokens = find_violations(labels, offsets, *rules)
         if not len(tokens):
             return checked, summary

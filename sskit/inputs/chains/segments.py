@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from sskit._labels import by_label, check_sortable, label_array, object_array, plain, string_array
-from sskit._tag_schemes import find_spans, parse_tags
+from sskit._tag_schemes import (
+    BEGIN,
+    INSIDE,
+    OUTSIDE,
+    check_scheme,
+    find_spans,
+    parse_tags,
+    write_tags,
+)
 from sskit.inputs.ragged import items_of, sequence_of, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, row_namer
 
@@ -202,3 +210,15 @@ def segments_of(codes, offsets, labels, outside):
     for i, start, stop, kind in spans.T.tolist():
         segments[i].append((start, stop, labels[kind]))
     return object_array(segments)
+
+
+def tags_of(codes, offsets, labels, outside, scheme):
+    """Return the tags of labellings by a scheme, one sequence after the other, (n_tokens,).
+
+    Other arguments are those of `segments_of`.
+    """
+    check_scheme(scheme)
+    kinds = codes >> 1
+    kinds[kinds == outside] = -1
+    prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
+    return string_array(write_tags(prefix, kinds, labels, offsets, scheme))

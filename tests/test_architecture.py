@@ -89,7 +89,7 @@ estimators/multiclass: estimators/base estimators/combinations estimators/comple
   solvers/convex_concave
 estimators/chain: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
-  models models/chain
+  models/chain
 estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
   estimators/tagging inputs models/tree
 estimators/graph: estimators/base estimators/completion estimators/online estimators/reading inputs
@@ -102,11 +102,12 @@ estimators/segments: estimators/base estimators/combinations estimators/completi
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
   models models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
-  models/rankings solvers
+  models/rankings
 estimators/path: core estimators/base estimators/combinations inputs solvers/common
   solvers/convex_concave solvers/path solvers/quasi_newton
-calibration: estimators/base estimators/chain estimators/combinations
-  estimators/segments estimators/tree inputs inputs/chains inputs/labels metrics models/calibration
+calibration: estimators/base estimators/chain estimators/combinations estimators/completion
+  estimators/segments estimators/tree inputs inputs/chains inputs/labels metrics models
+  models/calibration models/chain
 stopping: estimators/base inputs
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common

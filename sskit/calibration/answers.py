@@ -5,8 +5,9 @@ import numpy as np
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.base.predictions import states_of_labels
-from sskit.estimators.chain.decoding import marginals_of_one, score_tables
+from sskit.estimators.chain.decoding import answer_of_one, fitted_rules, fitted_weights
 from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.completion.states import fitted_states
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
 from sskit.inputs.chains.segments import check_segmentations, spans_of
@@ -17,6 +18,8 @@ from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import Target
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 from sskit.models.calibration.segments import SegmentScores, SegmentTarget
+from sskit.models.chain.structure import label_marginals
+from sskit.models.request import row_scores
 
 
 class Answers:
@@ -282,6 +285,39 @@ def scores_of(estimator, X, classes):
     return Scores(nodes, offsets, transitions[None], start, end, **further)
 
 
+def score_tables(tagger, stacked, edges):
+    """Return the scores of a fitted tagger by themselves, for sequences that have been checked.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        The estimator.
+    stacked : RaggedArray
+        Features of the tokens.
+    edges : matrix of shape (n_edges, q) or None
+        Features of the edges.
+
+    Returns
+    -------
+    nodes : ndarray of shape (n_tokens, n_states)
+        Those of the features of the tokens; states are those of labels, or labels themselves.
+    transitions : ndarray of shape (n_states, n_states)
+        Those of the transitions, -inf where forbidden.
+    start, end : ndarray of shape (n_states,)
+        Those of the first and of the last state, likewise.
+    """
+    n_states = len(tagger.start_)
+    nodes = np.empty((0, n_states))
+    if stacked.values.shape[0]:
+        stacked, weights = fitted_weights(tagger, stacked, n_states)
+        nodes = row_scores(stacked.values, weights["coef"])
+    others = tagger.transitions_, tagger.start_, tagger.end_
+    rules = fitted_rules(tagger, fitted_states(tagger))
+    if rules[0] is not None:
+        others = map(np.where, rules, others, (-np.inf,) * 3)
+    return nodes, *map(np.array, others)
+
+
 def proba_of_one(tagger, X, classes, calibration):
     """Return the probabilities of the labels of a single sequence if all is as it mostly is.
 
@@ -314,7 +350,7 @@ def proba_of_one(tagger, X, classes, calibration):
     ):
         return None
     data, edges = tagger._fitted_data(X)
-    found = marginals_of_one(tagger, data, edges, float(c.pairs))
+    found = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
     return None if found is None else object_array([found])
 
 

@@ -184,17 +184,11 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         classes, sets, options = checked.target.classes, checked.target.sets, summary.options
         if summary.form == "classes":
             sets = summary.labels.renumber(classes, sets)
-            classes = summary.labels.values
         model, cost = options.model, options.cost
         block_weight = summary.weights.block_weights(len(sets), checked.weight)
         problem = model.bind(checked.data, sets, cost, block_weight)
-        shared = {
-            "classes_": classes,
-            "n_features_in_": summary.n_features,
-            "_form": summary.form,
-            **self._structure(model),
-            **checked.columns,
-        }
+        # of two classes `classes_` are those of all data, as of other estimators
+        shared = {"classes_": classes, "_form": summary.form, **self._structure(model)}
         if not self.fit_intercept:
             shared["intercept_"] = np.zeros(summary.n_labels)
         to_attributes, lam = BlockAttributes(model.layout, shared), default_lam(summary.scale, cost)

@@ -409,9 +409,9 @@ class StructSVMClassifier(
         labels = summary.labels.renumber(checked.target.values, checked.target.codes)
         if options.factors is not None:
             weight = options.factors[labels] * (1.0 if weight is None else weight)
-        shared = {"classes_": classes, "n_features_in_": summary.n_features, **checked.columns}
         block_weight = summary.weights.block_weights(len(labels), weight)
-        table, n_scores, of_kernel, further = options.table, len(classes), {}, {}
+        table, n_scores = options.table, len(classes)
+        shared, of_kernel, further = {}, {}, {}
         if has_kernel(self):
             kernel = make_kernel(self, data)
             model = KernelMulticlassModel(kernel, len(labels), n_scores, self.fit_intercept)

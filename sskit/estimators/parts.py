@@ -21,7 +21,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
-from sskit.estimators.base.task import BlockAttributes, TrainingTask, flat_weights
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
 from sskit.inputs.edges import check_parents
@@ -415,21 +415,21 @@ class PartsModel(FittedParts, StructuredEstimator):
     def _decoder(self, X):
         """Return the decoder of checked score maps, and the maps."""
         check_fitted(self)
-        model, curves = self._fitted_model(), self.score_curves_
+        (model, w), curves = self._fitted_model(), self.score_curves_
         maps = check_score_maps(X, len(model.parents), self.part_names_)
         if curves is not None:
             shape = len(model.parents), *np.shape(curves)[1:2], 2
             check_numbers(self, {"score_curves_": shape})
-        maps, w = as_log_odds(maps, curves), flat_weights(self, model.layout)
+        maps = as_log_odds(maps, curves)
         return model.decoder(maps, w, self.n_jobs), maps
 
     def _fitted_model(self):
-        """Return the model of the fitted attributes, or raise ValueError if they do not fit."""
+        """Return the model of the fitted attributes and their flat weights, which are checked."""
         parents, unit = check_parents(self.parents_, "parents_"), self.unit_
         shape = len(parents), max([1, *np.shape(self.means_)[1:2]]), 2
         check_numbers(self, {"means_": shape}, finite=False)
         model, means = PoseModel(parents, self.means_, unit), self.means_
-        check_weights(self, model.layout)
+        w = model.layout.join(check_weights(self, model.layout))
         hung = np.isfinite(means).all(axis=2) & (parents >= 0)[:, None]
         sound = {
             "means_": np.isnan(means) | (np.abs(means) <= LARGEST_MEAN),
@@ -439,7 +439,7 @@ class PartsModel(FittedParts, StructuredEstimator):
         for name, good in sound.items():
             if not np.all(good):
                 raise_damaged(self, f"{name} has numbers that none of a fit are")
-        return model
+        return model, w
 
     def predict(self, X: Samples) -> np.ndarray:
         """Return the best positions of the parts of each sample.

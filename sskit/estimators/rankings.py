@@ -23,7 +23,6 @@ from sskit.models.columns.in_groups import WithinColumns, variance_within
 from sskit.models.linear import check_scores, linear_scores, row_scale
 from sskit.models.rankings.fractions import ordered_fractions
 from sskit.models.rankings.model import RankingModel
-from sskit.solvers import CuttingPlane
 
 # Times half the mean squared difference of rows within groups, over the number of rows that count;
 # chosen on six sets, see the benchmarks.
@@ -187,6 +186,8 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
 
     # the order within a group does not depend on what centring takes away
     _needs_intercept = False
+    # with one block there are no steps block by block, however many weights it has
+    _few = ((FEW_PAIRS, 0, np.inf, 0),)
     _measure = "squared differences of rows within groups"
     _rule_of_lam = "R^2 / (10 n), of differences within groups"
     _asks = {"groups": "a loss of sets of rows"}
@@ -266,18 +267,9 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         model = RankingModel(summary.n_features)
         block_weight = summary.weights.block_weights(len(data), checked.weight)
         problem = model.bind(data.values, data.offsets, checked.target, block_weight)
-        shared = {"n_features_in_": summary.n_features} | checked.columns
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)
-        return TrainingTask(problem, lam, BlockAttributes(model.layout, shared))
-
-    def _solver_for(self, problem, solver):
-        """Return the solver for a problem: of few sets "auto" is cutting planes.
-
-        With one block there are no steps block by block, however many weights it has.
-        """
-        few = problem.n_blocks <= FEW_PAIRS
-        return CuttingPlane() if few and self._asks_for_no_solver() else solver
+        return TrainingTask(problem, lam, BlockAttributes(model.layout, {}))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of rows: the higher, the further up.

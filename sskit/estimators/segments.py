@@ -487,12 +487,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
         problem = model.bind(stacked, truth, whole=whole, **losses)
         shared = {
-            "classes_": labels.values,
-            "n_features_in_": summary.n_features,
             "max_length_": limits,
             "outside_": place_of(self.outside, labels.values.tolist()),
             "form_": summary.form,
-            **checked.columns,
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features

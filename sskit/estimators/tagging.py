@@ -153,8 +153,6 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
         costs, table = training_costs(self, options, labels, data.lengths, partial, token_weight)
         (X, *_) = matrices(data)
         model, shared = self._model(summary, X)
-        shared |= {"classes_": summary.labels.values, "n_features_in_": summary.n_features}
-        shared |= checked.columns
         of_kernel, further = {}, {}
         if states.hidden:
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
@@ -366,11 +364,10 @@ def check_unknown(estimator, partial, offsets, part=False):
         raise ValueError(f"y has no labels but ignore_label={estimator.ignore_label!r}")
     if partial.possible.all() and not part:
         raise ValueError("y determines nothing: every label is possible at every token")
-    t = np.flatnonzero(partial.n_possible > 1)[:1]
-    if len(t):
-        place = "y[{}][{}]".format(*locate(offsets, t[0]))
+    several = partial.n_possible > 1
+    if several.any():
+        place = "y[{}][{}]".format(*locate(offsets, several.argmax()))
         asked = {"unknown": f"{place}, which has no known label,"}
-        some = (partial.n_possible < len(partial.classes)) & (partial.n_possible > 1)
-        if some.any():
+        if (several & (partial.n_possible < len(partial.classes))).any():
             asked["sets"] = "a set of labels of which one is right"
         check_combinations(estimator, **asked)

@@ -137,8 +137,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     are a part of the data only, what all parts together must have is left to `_agree`.
     ``_decide(summary, options, checked)`` returns the summary of all data with all options of the
     fit. ``_bind(checked, summary)`` returns the `TrainingTask` of checked data, given the summary
-    of all. `_make_task` is the three of them for data in one piece. Data in parts are read where
-    they lie, the summaries are merged once by `_agree`, and each part is bound where it lies.
+    of all; `_bind_scaled` adds the fitted attributes that say what labels and columns are.
+    `_make_task` is the three of them for data in one piece. Data in parts are read where they lie,
+    the summaries are merged once by `_agree`, and each part is bound where it lies.
 
     Its fit stores what `_fit` returns with `replace_fitted`: until then nothing of the estimator
     changes.
@@ -181,6 +182,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
+    _few = FEW  # training pairs of which "auto" is cutting planes
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
     _rule_of_lam = "R^2 / (4 n)"  # the default, which a verbose fit names
     _cure = "A smaller lam may help, or columns of X of about the same size."
@@ -252,6 +254,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             scaled = replace(checked, data=with_matrices(checked.data, features))
         total = None if checked.weight is None else float(checked.weight.sum())
         task = self._bind(scaled, summary)._replace(options=options, total_weight=total)
+        if checked.columns is not None:
+            task.to_attributes.shared.update(summary.attributes(), **checked.columns)
         if options.rescaling is not None:
             task = task._replace(problem=options.rescaling.wrap(task.problem))
         if options.likelihood:
@@ -380,7 +384,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             and problem.n_weights <= max(most_weights, weights_of_label * n * length)
             # a pass asks all oracles for one cut
             and not (least_length and problem.costly)
-            for most_pairs, least_length, most_weights, weights_of_label in FEW
+            for most_pairs, least_length, most_weights, weights_of_label in self._few
         )
         if few and self._asks_for_no_solver() and not problem.space.is_kernel_space:
             return CuttingPlane()

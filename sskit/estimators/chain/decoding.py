@@ -10,15 +10,12 @@ from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.combinations import check_combinations
-from sskit.estimators.completion.states import fitted_states
 from sskit.estimators.explanation.explain import Terms
 from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
-from sskit.models.chain.structure import label_marginals
 from sskit.models.chain.transitions import check_possible, resolve_transitions
-from sskit.models.request import row_scores
 
 # Parameters that may be set after the fit
 USED_BY_PREDICT = ("beam_size", "allowed_transitions")
@@ -183,14 +180,6 @@ def answer_of_one(function, tagger, stacked, edges, *further):
     return None
 
 
-def marginals_of_one(tagger, stacked, edges, factor):
-    """Return the probabilities of the labels of a single sequence, or None; see `answer_of_one`.
-
-    All scores are multiplied by the factor.
-    """
-    return answer_of_one(label_marginals, tagger, stacked, edges, factor)
-
-
 def terms_of(tagger, sample):
     """Return the `Terms` of the scores of a list of one sequence."""
     stacked, edge_features = tagger._fitted_data(sample)
@@ -209,39 +198,6 @@ def terms_of(tagger, sample):
         groups, triples = ("after", "around", "before"), np.hstack([edges[:-1], nodes[2:]])
         terms.append(Terms("triple", groups, triples, tagger.triples_))
     return terms
-
-
-def score_tables(tagger, stacked, edges):
-    """Return the scores of a fitted tagger by themselves, for sequences that have been checked.
-
-    Parameters
-    ----------
-    tagger : SequenceTagger
-        The estimator.
-    stacked : RaggedArray
-        Features of the tokens.
-    edges : matrix of shape (n_edges, q) or None
-        Features of the edges.
-
-    Returns
-    -------
-    nodes : ndarray of shape (n_tokens, n_states)
-        Those of the features of the tokens; states are those of labels, or labels themselves.
-    transitions : ndarray of shape (n_states, n_states)
-        Those of the transitions, -inf where forbidden.
-    start, end : ndarray of shape (n_states,)
-        Those of the first and of the last state, likewise.
-    """
-    n_states = len(tagger.start_)
-    nodes = np.empty((0, n_states))
-    if stacked.values.shape[0]:
-        stacked, weights = fitted_weights(tagger, stacked, n_states)
-        nodes = row_scores(stacked.values, weights["coef"])
-    others = tagger.transitions_, tagger.start_, tagger.end_
-    rules = fitted_rules(tagger, fitted_states(tagger))
-    if rules[0] is not None:
-        others = map(np.where, rules, others, (-np.inf,) * 3)
-    return nodes, *map(np.array, others)
 
 
 def fitted_rules(tagger, states=None):

@@ -27,7 +27,7 @@ from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
-from sskit.models.chain.model import NO_RULES, ChainModel, KernelChainModel, edge_scale, token_scale
+from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
 from sskit.models.chain.structure import best_labels
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
@@ -394,8 +394,6 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _rules(self, labels, checked):
         """Return allowed transitions, first and last labels; None each if all are."""
-        if self.allowed_transitions is None:
-            return NO_RULES
         place = checked and checked.target.place_in(checked.offsets)
         return resolve_transitions(self.allowed_transitions, labels.values, place)
 

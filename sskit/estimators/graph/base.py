@@ -216,8 +216,6 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         bound["block_weight"] = summary.weights.block_weights(len(graphs), checked.weight)
         problem = model.bind(graphs, truth, **bound, **losses)
         shared = {
-            "classes_": classes,
-            "n_features_in_": summary.n_features,
             "n_edge_features_in_": summary.n_edge_features,
             "pairwise_form_": self.pairwise_form,
             "predicts_pixels_": summary.labels_of == "pixels",

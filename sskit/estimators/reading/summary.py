@@ -366,6 +366,11 @@ class RowSummary(Summary):
             **others,
         )
 
+    def attributes(self):
+        """Return the fitted attributes that say which labels, and how many features, there are."""
+        labels = {} if self.labels is None else {"classes_": self.labels.values}
+        return labels | {"n_features_in_": self.n_features}
+
     def check(self):
         """Raise ValueError if the weights of all samples are zero, or sums overflow."""
         check_total(self.weights.largest, self.weights.total)

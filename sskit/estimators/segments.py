@@ -496,14 +496,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         completion = None
         if states.hidden:
             shared["n_states_"] = states.counts
-            completion = HiddenSegments(
-                model=model,
-                data=stacked,
-                codes=codes,
-                states=states,
-                whole=whole,
-                **settings_of(self),
-            )
+            known = {"data": stacked, "codes": codes, "states": states, "whole": whole}
+            completion = HiddenSegments(model=model, **known, **settings_of(self))
         to_attributes, (lam, rule) = BlockAttributes(model.layout, shared), surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
@@ -670,19 +664,18 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         n_features, name = check_count(self, "n_features_in_"), type(self).__name__
         X = as_fitted(self, X)
         stacked = stack_sequences(X, n_features=n_features, estimator_name=name, allow_empty=True)
-        model, whole = self._fitted_model(n_features), None
+        (model, blocks), whole = self._fitted_model(n_features), None
         sizes, filled = stacked.lengths, np.flatnonzero(stacked.lengths)
         stacked, _ = without_empty(stacked, None)
         # none is longer than the sequences, but labels of more than one token stay such labels
         limits = np.minimum(model.limits, max(2, int(stacked.lengths.max(initial=0))))
-        blocks = {name: getattr(self, f"{name}_") for name in model.layout.shapes}
         if "segment_coef" in blocks:
             segments = self.segment_features_, stacked, int(limits.max())
             whole = whole_features(*segments, blocks["segment_coef"].shape[1], filled)
         return stacked, sizes, model, blocks, limits, whole
 
     def _fitted_model(self, n_features):
-        """Return the model of the fitted attributes, or raise ValueError if they do not fit."""
+        """Return the model of the fitted attributes and their blocks of weights, checked."""
         n_classes, n_states, fitted = check_labels(self), check_states(self), vars(self)
         check_numbers(self, {"max_length_": (n_classes,)}, integer=True)
         if self.max_length_.min() < 1:
@@ -692,8 +685,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         states, limits = fitted_states(self), self.max_length_
         limits = limits if states is None else limits[states.labels]
         model = SegmentModel(n_features, limits, *parts)
-        check_weights(self, model.layout)
-        return model
+        return model, check_weights(self, model.layout)
 
 
 def place_of(outside, labels):

@@ -90,8 +90,8 @@ estimators/multiclass: estimators/base estimators/combinations estimators/comple
 estimators/chain: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
   models/chain
-estimators/tree: estimators/base estimators/completion estimators/explanation estimators/reading
-  estimators/tagging inputs models/tree
+estimators/tree: estimators/base estimators/completion estimators/explanation estimators/online
+  estimators/reading estimators/tagging inputs models/tree
 estimators/graph: estimators/base estimators/completion estimators/online estimators/reading inputs
   inputs/labels models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts

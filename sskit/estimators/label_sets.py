@@ -44,7 +44,6 @@ from sskit.models.linear import check_scores, linear_scores, row_scale
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
 LARGEST_SCORE = np.finfo(np.float64).max / 16
-INFERENCES = "auto", "exhaustive", "tree", "graphcut", "lp"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -528,7 +527,7 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         StrOptions({"auto", "full", "tree"}), "array-like", None, default="auto"
     )
     inference: Literal["auto", "exhaustive", "tree", "graphcut", "lp"] = parameter(
-        StrOptions(set(INFERENCES)), default="auto"
+        StrOptions({"auto", "exhaustive", "tree", "graphcut", "lp"}), default="auto"
     )
 
     def _read_data(self, X, y, sample_weight, part=False):

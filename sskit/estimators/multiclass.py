@@ -44,7 +44,6 @@ from sskit.models.linear import check_scores, linear_scores, row_scale
 from sskit.models.multiclass import KernelMulticlassModel, MulticlassModel
 from sskit.solvers.convex_concave import Completion
 
-SURROGATES = "auto", "weston_watkins", "crammer_singer", "log"
 # Of more classes "auto" takes the largest of their hinges.
 MOST_SUMMED = 32
 
@@ -286,7 +285,7 @@ class StructSVMClassifier(
         StrOptions({"zero_one"}), "array-like", dict, default="zero_one"
     )
     surrogate: Literal["auto", "weston_watkins", "crammer_singer", "log"] = parameter(
-        StrOptions({*SURROGATES}), default="auto"
+        StrOptions({"auto", "weston_watkins", "crammer_singer", "log"}), default="auto"
     )
     fit_intercept: bool = parameter("boolean", default=True)
     class_weight: Literal["balanced"] | Dictionary | None = parameter(

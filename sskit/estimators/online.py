@@ -191,7 +191,7 @@ def check_features(estimator, X, summary):
 
 
 def with_all_labels(summary, classes, last, checked, always):
-    """Return the summary of a part with the labels, and kinds of edges, of all steps.
+    """Return the summary of a part with the labels of all steps.
 
     Parameters
     ----------
@@ -239,12 +239,7 @@ def with_all_labels(summary, classes, last, checked, always):
                 f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{all_classes.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    summary = replace(summary, labels=among(all_classes, labels))
-    if last is None or "edge_kinds_" not in last:
-        return summary
-    kinds = last["edge_kinds_"]
-    check_kinds_as_before(summary.kinds, kinds, "edges")
-    return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
+    return replace(summary, labels=among(all_classes, labels))
 
 
 def among(values, labels):

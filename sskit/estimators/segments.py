@@ -56,8 +56,6 @@ from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features
 from sskit.models.segments.model import SegmentModel
 
-LOSSES = "hamming", "hamming_sum", "segments"
-
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSummary(RowSummary):
@@ -379,7 +377,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     lengths: bool = parameter("boolean", default=True)
     segment_features: Callable[..., Any] | None = parameter(callable, None, default=None)
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
-        StrOptions(set(LOSSES)), "array-like", dict, default="segments"
+        StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict, default="segments"
     )
 
     @property

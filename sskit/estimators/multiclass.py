@@ -567,8 +567,7 @@ class StructSVMClassifier(
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        best = best_of(self._class_scores(X))
-        return self.classes_[best]
+        return self.classes_[best_of(self._class_scores(X))]
 
     def predict_component(self, X: ArrayLike) -> np.ndarray:
         """Return the component with the highest score for each row.

@@ -23,7 +23,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
-from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
+from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
     check_part_names,
@@ -367,8 +367,7 @@ class PartsModel(FittedParts, StructuredEstimator):
             statistics["square"] = spring_square(places, parents, means, weight)
         if self.scores == "log_odds":
             statistics["true"] = TrueScores.of(maps, places, weight)
-        weights = WeightSums.of(len(maps), weight)
-        summary = PoseSummary(n_samples=len(maps), weights=weights, **statistics)
+        summary = PoseSummary.of(len(maps), weight, **statistics)
         of_poses = {"parents": parents, "sizes": pose_scales(places, torso)}
         return PoseData(data=maps, target=places, weight=weight, summary=summary, **of_poses)
 

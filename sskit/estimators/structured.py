@@ -21,7 +21,7 @@ from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
-from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, same
+from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
@@ -247,10 +247,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
             n_weights = made_ready(model).n_weights(inputs, targets)
-        weights = WeightSums.of(len(inputs), weight)
-        summary = StructureSummary(
-            n_samples=len(inputs), weights=weights, n_weights=n_weights, kinds=kinds
-        )
+        summary = StructureSummary.of(len(inputs), weight, n_weights=n_weights, kinds=kinds)
         return TrainingData(data=inputs, target=targets, weight=weight, summary=summary)
 
     @property

@@ -276,6 +276,36 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
     return codes
 
 
+def check_known_of_kinds(possible, of_kind, graphs):
+    """Return which labels are possible at each node, of those that its kind may have.
+
+    Parameters
+    ----------
+    possible : ndarray of shape (N, K), bool, or None
+        What is known of the nodes; None allows all.
+    of_kind : ndarray of shape (N, K), bool
+        Labels of the kinds of the nodes.
+    graphs : GraphBatch
+        Their graphs.
+
+    Returns
+    -------
+    possible : ndarray of shape (N, K), bool
+        Both.
+
+    Raises
+    ------
+    ValueError
+        Naming the first node of which no label is left.
+    """
+    possible = of_kind if possible is None else possible & of_kind
+    for node in np.flatnonzero(~possible.any(axis=1))[:1]:
+        i, v = locate(graphs.node_offsets, node)
+        kind = graphs.node_kinds.tolist()[node]
+        raise ValueError(f"known[{i}][{v}] is no label that nodes of the kind {kind!r} may have")
+    return possible
+
+
 def check_allowed_pairs(pairs, n_labels):
     """Return which labels neighbours may have as an array (n_labels, n_labels), bool, or None."""
     if pairs is None:

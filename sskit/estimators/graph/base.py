@@ -34,11 +34,11 @@ from sskit.estimators.completion.states import (
 )
 from sskit.estimators.online import OnlineEstimator, among, check_as_before, check_kinds_as_before
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
-from sskit.inputs.graphs import check_allowed_pairs, check_graphs
+from sskit.inputs.graphs import check_allowed_pairs, check_graphs, check_known_of_kinds
 from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
-from sskit.inputs.ragged_array import locate, object_array
+from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight, cost_table, factored
 from sskit.models.graph.data import (
     check_edge_features,
@@ -366,14 +366,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         if codes is not None:
             of_kind = self.kind_classes_.astype(bool)[codes]
             of_kind = of_kind if states is None else of_kind[:, states.labels]
-            possible = of_kind if possible is None else possible & of_kind
-            empty = np.flatnonzero(~possible.any(axis=1))
-            if len(empty):
-                i, v = locate(graphs.node_offsets, empty[0])
-                raise ValueError(
-                    f"known[{i}][{v}] is no label that nodes of the kind "
-                    f"{graphs.node_kinds.tolist()[empty[0]]!r} may have"
-                )
+            possible = check_known_of_kinds(possible, of_kind, graphs)
         others = [model.form.numbers(self.pairwise_)]
         decoder = model.decoder(graphs, self.coef_, others, self.n_jobs, possible)
         check_modest(self, decoder.request)

@@ -307,6 +307,11 @@ class Summary:
     sums_before: object = None
     options: object = None
 
+    @classmethod
+    def of(cls, n_samples, weight, **others):
+        """Return the summary of samples with these weights, and its further fields."""
+        return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
+
     def with_columns(self, columns):
         """Return the same with `Columns` as an option, or None."""
         return replace(self, options=replace(self.options, columns=columns))
@@ -358,9 +363,9 @@ class RowSummary(Summary):
         """Return the summary of features, given what `read_columns` does of their columns."""
         n_samples = data.shape[0] if sp.issparse(data) else len(data)
         names = columns.get("feature_names_in_")
-        return cls(
-            n_samples=n_samples,
-            weights=WeightSums.of(n_samples, weight),
+        return cls.of(
+            n_samples,
+            weight,
             n_features=matrices(data)[0].shape[1],
             feature_names=None if names is None else tuple(names),
             **others,

@@ -35,7 +35,6 @@ from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
-    LabelStates,
     fitted_states,
     known_states,
     resolve_states,
@@ -89,12 +88,9 @@ class SegmentOptions(CostOptions):
     ----------
     limits : ndarray of shape (K,)
         How long the segments of each label may be.
-    states : LabelStates
-        Which hidden states labels have.
     """
 
     limits: np.ndarray
-    states: LabelStates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,6 @@ from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
-    LabelStates,
     StateDecoder,
     known_states,
     resolve_states,
@@ -71,12 +70,9 @@ class TokenOptions(CostOptions):
     ----------
     rules : tuple of three ndarray or None
         Allowed transitions, first labels and last labels.
-    states : LabelStates
-        Which hidden states labels have.
     """
 
     rules: tuple
-    states: LabelStates
 
 
 @parameters

@@ -19,17 +19,21 @@ class CostOptions(Options):
     Attributes
     ----------
     table : ndarray of shape (K, K) or None
-        Costs of predicted labels by the true one; None if all wrong labels cost the same.
-    factors : ndarray of shape (K,) or None
+        Costs of predicted labels by the true one; None if all wrong labels cost the same, or the
+        loss is a function.
+    factors : ndarray of shape (K,), default=None
         Weights of the true labels; None without `class_weight`.
+    states : LabelStates, default=None
+        Which hidden states labels have; None where they have none.
     """
 
     table: np.ndarray | None
-    factors: np.ndarray | None
+    factors: np.ndarray | None = None
+    states: object = None
 
 
 def decided_costs(estimator, labels):
-    """Return the fields of `CostOptions`, or raise ValueError if they do not fit the labels.
+    """Return the costs of `CostOptions`, or raise ValueError if they do not fit the labels.
 
     Parameters
     ----------

@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
+from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.options import Options
 from sskit.estimators.base.predictions import (
     best_of_states,
     check_modest,
@@ -26,12 +26,7 @@ from sskit.estimators.base.predictions import (
 )
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes, settings_of
-from sskit.estimators.completion.states import (
-    LabelStates,
-    fitted_states,
-    known_states,
-    resolve_states,
-)
+from sskit.estimators.completion.states import fitted_states, known_states, resolve_states
 from sskit.estimators.online import OnlineEstimator, among, check_as_before, check_kinds_as_before
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.graphs import check_allowed_pairs, check_graphs, check_known_of_kinds
@@ -72,23 +67,16 @@ class GraphSummary(RowSummary):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphOptions(Options):
+class GraphOptions(CostOptions):
     """The options of a fit to graphs.
 
     Attributes
     ----------
-    states : LabelStates
-        Which hidden states labels have.
     model : GraphModel or AttractiveModel
         What is bound to the data.
-    table : ndarray of shape (K, K) or None
-        Costs of predicted labels by the true one; None if all wrong labels cost the same, or the
-        loss is a function.
     """
 
-    states: LabelStates
     model: object
-    table: np.ndarray | None
 
 
 class FittedGraphs:

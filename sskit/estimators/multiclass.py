@@ -567,7 +567,8 @@ class StructSVMClassifier(
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes_[best_of(self._class_scores(X))]
+        best = best_of(self._class_scores(X))  # which asks first whether it is fitted
+        return self.classes_[best]
 
     def predict_component(self, X: ArrayLike) -> np.ndarray:
         """Return the component with the highest score for each row.

@@ -103,11 +103,11 @@ estimators/label_sets: estimators/base estimators/online estimators/reading inpu
   models models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
   models/rankings solvers
-estimators/path: core estimators/base estimators/combinations inputs solvers/common
+estimators/path: core estimators/base estimators/combinations inputs metrics solvers/common
   solvers/convex_concave solvers/path solvers/quasi_newton
 calibration: estimators/base estimators/chain estimators/combinations
   estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
-stopping: estimators/base inputs
+stopping: estimators/base inputs metrics
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common
   solvers/convex_concave solvers/distributed
@@ -116,7 +116,7 @@ preprocessing: inputs
 inspection: metrics
 display: inputs inspection metrics
 datasets: inputs
-utils: estimators/reading inputs
+utils: inputs
 testing: core inputs models/structured
 __main__: crfsuite datasets estimators metrics
 solvers:

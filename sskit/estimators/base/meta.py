@@ -20,8 +20,8 @@ from sskit._types import (
     available_if,
 )
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
-from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import weight_argument
+from sskit.metrics.scoring import find_scorer
 
 
 def estimator_has(name: str) -> Callable[[Method], Method]:

@@ -12,8 +12,8 @@ from sskit.estimators.base.kernels import function_values
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import fitted_states
 from sskit.estimators.explanation.explain import Terms
-from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
+from sskit.inputs.frames import check_columns, edge_column_names
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
 from sskit.models.chain.structure import best_labels, label_marginals

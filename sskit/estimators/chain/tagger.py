@@ -20,10 +20,10 @@ from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of
 from sskit.estimators.combinations import check_combinations, has_kernel
-from sskit.estimators.reading.columns import edge_column_names
 from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
+from sskit.inputs.frames import edge_column_names
 from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight

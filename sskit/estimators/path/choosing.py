@@ -14,9 +14,9 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.scoring import find_scorer
 from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
+from sskit.metrics.scoring import find_scorer
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
 from sskit.solvers.convex_concave import solve_in_rounds

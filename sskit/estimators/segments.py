@@ -16,7 +16,6 @@ from sskit._labels import by_label, string_array
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import BEGIN, INSIDE, OUTSIDE, SCHEMES, check_scheme, write_tags
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
-from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -26,10 +25,10 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
+from sskit.estimators.base.objective import CostOptions, surrogate_lam
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import is_likelihood
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder

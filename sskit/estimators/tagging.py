@@ -11,13 +11,17 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.objective import (
+    CostOptions,
+    decided_costs,
+    surrogate_lam,
+    training_costs,
+)
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.states import (

@@ -10,13 +10,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
 
-from sskit._labels import plain, warn_of_unmatched
 from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.options import Options
+from sskit.estimators.base.objective import (
+    check_entries_by_label,
+    warn_of_labels,
+    warn_of_weights,
+)
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
     CallbackSupportMixin,
@@ -30,7 +33,7 @@ from sskit.estimators.base.outcome import (
 )
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
-from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
+from sskit.estimators.base.task import Options
 from sskit.estimators.combinations import (
     check_combinations,
     has_kernel,
@@ -38,9 +41,8 @@ from sskit.estimators.combinations import (
     refusal,
 )
 from sskit.estimators.explanation.weights import weights_frame
-from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
+from sskit.estimators.reading.summary import matrices, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.inputs.weights import labels_with_costs
 from sskit.models.columns.scaling import (
     MUCH_LEFT,
     Columns,
@@ -123,10 +125,6 @@ SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
-# Parameters that may be dicts by label.
-BY_LABEL = ("class_weight", "loss", "max_length", "n_components", "n_states_per_label")
-
-
 @parameters
 class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEstimator):
     """Base of all estimators.
@@ -138,7 +136,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     ``_decide(summary, options, checked)`` returns the summary of all data with all options of the
     fit. ``_bind(checked, summary)`` returns the `TrainingTask` of checked data, given the summary
     of all. `_make_task` is the three of them for data in one piece. Data in parts are read where
-    they lie, the summaries are merged once by `_agree`, and each part is bound where it lies.
+    they lie, the summaries are merged once for `_agree`, and each part is bound where it lies.
 
     Its fit stores what `_fit` returns with `replace_fitted`: until then nothing of the estimator
     changes.
@@ -205,23 +203,24 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _options(self):
         """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
-        rescaling = self.rescaling
-        if isinstance(rescaling, str):
-            rescaling = RESCALINGS[rescaling]
+        rescaling = RESCALINGS.get(self.rescaling, self.rescaling)
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
         solver = self._make_solver()
         check_combinations(self, solver)
-        solving = {name: getattr(self, name) for name in SOLVING}
-        likelihood = is_likelihood(self)
-        return Options(solver=solver, rescaling=rescaling, likelihood=likelihood, solving=solving)
+        return Options(
+            solver=solver,
+            rescaling=rescaling,
+            likelihood=is_likelihood(self),
+            solving={name: getattr(self, name) for name in SOLVING},
+        )
 
     def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree(None, options, checked)
+        summary = self._agree(checked.summary, options, checked)
         if self.lam is None and checked.weight is not None:
             warn_of_weights(checked.weight)
         columns, heavy = summary.options.columns, None
@@ -263,14 +262,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
         return task._replace(box=task.layout.bounds(self.bounds), unscaled=unscaled)
 
-    def _agree(self, summaries, options, checked=None):
-        """Return the summary of all data from the summaries of their parts.
+    def _agree(self, summary, options, checked=None):
+        """Return the summary of all data with all options of the fit.
 
         Parameters
         ----------
-        summaries : list of Summary or None
-            In the order of the parts; None for a part that has no samples. Those of data in one
-            piece are not read.
+        summary : Summary
+            Of all data, merged of those of parts.
         options : Options
             What the parameters alone decide.
         checked : TrainingData, default=None
@@ -284,13 +282,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         Raises
         ------
         ValueError
-            Naming the first part that differs where all must be the same, or if all parts
-            together lack what training data must have.
+            If all parts together lack what training data must have.
         """
-        summary = merge_summaries(summaries) if checked is None else checked.summary
         summary.check()
         summary = self._decide(summary, options, checked)
-        self._warn_of_labels(summary)
+        if getattr(summary, "labels", None) is not None:
+            warn_of_labels(self, summary.labels)
         return summary
 
     def _summarize_again(self, summary, count):
@@ -317,18 +314,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _settled(self, checked, summary):
         """Return data, as they are trained on by the options, and the summary of all data."""
         return checked, summary
-
-    def _warn_of_labels(self, summary):
-        """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
-        labels = getattr(summary, "labels", None)
-        if labels is None:
-            return
-        for name in BY_LABEL:
-            by_label = getattr(self, name, None)
-            if isinstance(by_label, dict):
-                optional = (plain(getattr(self, "outside", None)),)
-                by_label = labels_with_costs(by_label) if name == "loss" else by_label
-                warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
 
     def _make_solver(self):
         """Return the solver object of the parameters."""
@@ -401,8 +386,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if box is None:
             regularizer = Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
         else:
-            if task.columns is not None:
-                box = task.columns.box(task.layout, *box)
+            if task.options.columns is not None:
+                box = task.options.columns.box(task.layout, *box)
             regularizer = BoxRegularizer(lam, *box)
         if prior is not None:
             regularizer.set_prior(prior)
@@ -426,11 +411,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Fitted attributes.
         """
         task = self._make_task(X, y, sample_weight, **further)
-        lam = resolved_lam(self, task.default_lam)
+        lam = float(self.lam or task.default_lam)
         prior = None if self.prior is None else flat_prior(self, task)
-        make_regularizer = partial(self._make_regularizer, task, lam, prior)
-        fitted = self._solve(task, make_regularizer, X, y, sample_weight)
-        return fitted | self._seen(task.problem.n_blocks, sample_weight, task.total_weight)
+        return self._solve(task, lam, prior, X, y, sample_weight)
 
     def _seen(self, n_samples, sample_weight, total=None):
         """Return the fitted attribute with the number of samples seen, for further steps."""
@@ -443,15 +426,17 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples)
         return {"n_samples_seen_": float(weight.sum())}
 
-    def _solve(self, task, make_regularizer, X, y, sample_weight, begin_at=None):
+    def _solve(self, task, lam, prior, X, y, sample_weight, begin_at=None):
         """Solve a training problem.
 
         Parameters
         ----------
         task : TrainingTask
             The problem, and what its weights mean.
-        make_regularizer : callable
-            Returns a new `Regularizer`, which holds lam and the weights of one run.
+        lam : float
+            Regularisation strength.
+        prior : ndarray of shape (n_weights,) or None
+            Weights towards which those of the problem are regularised; None means zero.
         X, y, sample_weight : object
             Arguments of fit, of which callbacks are told.
         begin_at : ndarray of shape (n_weights,), default=None
@@ -462,23 +447,25 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         fitted : dict
             Fitted attributes.
         """
-        problem, regularizer = task.problem, make_regularizer()
-        metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(problem, task.options.solver)
-        if task.options.likelihood:
-            lam_ratio = regularizer.lam / task.default_lam
-            solver = self._likelihood_solver(problem, solver, lam_ratio)
+        problem, options = task.problem, task.options
+        make_regularizer = partial(self._make_regularizer, task, lam, prior)
+        regularizer = make_regularizer()
+        solver = self._solver_for(problem, options.solver)
+        if options.likelihood:
+            solver = self._likelihood_solver(problem, solver, lam / task.default_lam)
         solver = solver.resolved(problem, regularizer.bounded)
-        fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
+        fingerprint = start = None
+        if self.warm_start:
+            fingerprint, last = task.fingerprint(), vars(self).get("_warm_start")
+            start = last and last.point_for(fingerprint, options.columns)
         if self.verbose:
-            report_choices(self, task, solver, regularizer.lam)
-        reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
+            report_choices(self, task, solver, lam)
+        reporter = PassReporter(self, X, y, sample_weight, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = task.options.solving | {"stop": stop}
+            limits = options.solving | {"stop": stop}
             if task.summed is not None and start is None and begin_at is None:
-                training = task.summed, solver, problem, make_regularizer
-                start = first_point(*training, **limits)
+                start = first_point(task.summed, solver, problem, make_regularizer, **limits)
             on_pass = reporter.on_pass if reporter.listens else None
             limits |= {"on_pass": on_pass, "start": start}
             if task.completion is None:
@@ -491,34 +478,24 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                 point = solution.fit.save()
                 if rounds is not None:
                     point = Completed(point, rounds.truth, solution.w)
-                columns = None if task.columns is None else task.columns.alone()
+                columns = options.columns and options.columns.alone()
                 kept["_warm_start"] = WarmStart(fingerprint, point, columns)
-            lam, plain = regularizer.lam, regularizer.prior is None and task.completion is None
             # the vectors of the run may be most of the memory
             solution, regularizer = replace(solution, fit=None), None
             further = {"rounds": rounds, "overwrite": not self.warm_start}
             fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
-        if solution.status is Status.CONVERGED and plain:
+        if solution.status is Status.CONVERGED and prior is None and task.completion is None:
             warn_of_little(self, fitted, solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
                 warn_of_columns(self, task.heavy, left)
-        return fitted
+        return fitted | self._seen(problem.n_blocks, sample_weight, task.total_weight)
 
     def _different(self, labels):
         """Return the set of different labels among some labellings or truths."""
         return {str(label) for labelling in labels for label in labelling}
-
-    def _last_fit(self, task):
-        """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
-        fingerprint = task.fingerprint()
-        last = vars(self).get("_warm_start")
-        if last is None:
-            return fingerprint, None
-        last.check(fingerprint)
-        return fingerprint, last.point_for(task.columns)
 
     @available_if(lambda self: self._weighs_by_label)
     def weights_frame(

@@ -20,7 +20,7 @@ from sskit._types import (
     available_if,
 )
 from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
-from sskit.estimators.base.weights import weight_argument
+from sskit.estimators.base.objective import weight_argument
 from sskit.metrics.scoring import find_scorer
 
 

@@ -48,7 +48,7 @@ def report_choices(estimator, task, solver, lam):
     if estimator.lam is None:
         phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")
     if isinstance(getattr(estimator, "standardize", None), str) and task.scalable:
-        phrases.append(scaling(task.columns))
+        phrases.append(scaling(task.options.columns))
     phrases += task.chosen
     if estimator._asks_for_no_solver():
         options = {name: value for name, value in solver.get_params().items() if name in OF_SOLVER}
@@ -235,8 +235,12 @@ class WarmStart:
         "anew"
     )
 
-    def point_for(self, columns):
-        """Return where to start if columns are scaled so: averages are of weights, and lost."""
+    def point_for(self, fingerprint, columns):
+        """Return where to start a fit to a problem; raises ValueError if it is another one.
+
+        Averages are of weights, and lost if columns are scaled otherwise.
+        """
+        self.check(fingerprint)
         return self.point if columns == self.columns else self.point.without_average()
 
     def check(self, fingerprint):
@@ -307,25 +311,21 @@ class PassReporter:
     ----------
     estimator : estimator
         Which is being fitted.
-    max_iter : int
-        Largest number of passes.
-    X, y : object
-        The training data.
-    metadata : dict
-        Further arguments of fit, such as sample_weight.
+    X, y, sample_weight : object
+        Arguments of fit.
     reconstruct : callable
         Maps weights to the fitted attributes, for callbacks that want a fitted estimator.
     """
 
-    def __init__(self, estimator, max_iter, X, y, metadata, reconstruct):
+    def __init__(self, estimator, X, y, sample_weight, reconstruct):
         self.estimator = estimator
         self.reconstruct = reconstruct
-        self.data = {"X": X, "y": y, "metadata": metadata}
+        self.data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         # of a meta-estimator, see HeldOutWatch
         self.watch = vars(estimator).get("_watch")
         self.context = None
         if hasattr(estimator, "_init_callback_context"):
-            self.context = estimator._init_callback_context(max_subtasks=max_iter)
+            self.context = estimator._init_callback_context(max_subtasks=estimator.max_iter)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
         # Without callbacks a fit of many passes would only collect empty contexts.
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))

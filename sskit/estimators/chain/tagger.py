@@ -13,9 +13,9 @@ from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
 from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
 from sskit._warnings import warn
-from sskit.estimators.base.costs import decided_costs
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
+from sskit.estimators.base.objective import decided_costs
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import fitted_pairs, fitted_request, labels_of_one, terms_of

@@ -17,14 +17,13 @@ from sskit.estimators.base.fitted_state import (
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.options import Options
 from sskit.estimators.base.predictions import (
     best_of_states,
     check_modest,
     check_states,
     state_labels,
 )
-from sskit.estimators.base.task import BlockAttributes, TrainingTask
+from sskit.estimators.base.task import BlockAttributes, Options, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes, settings_of
 from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
 from sskit.estimators.online import OnlineEstimator

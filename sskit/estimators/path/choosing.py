@@ -14,7 +14,6 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
 from sskit.metrics.scoring import find_scorer
 from sskit.solvers.common.fit import begin
@@ -142,7 +141,7 @@ def score_folds(path, X, y, groups, further):
     # all data first: errors are to name their items, not those of a fold
     whole = FallingFits(estimator, X, y, **further)
     factors = np.array(FACTORS if whole.goes_on else FEW)
-    center = resolved_lam(estimator, whole.default_lam)
+    center = float(estimator.lam or whole.default_lam)
     ratio = center / whole.default_lam
     del whole
     folds = check_cv(path.cv, y, classifier=is_classifier(estimator))

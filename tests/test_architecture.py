@@ -72,7 +72,7 @@ solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
 solvers/distributed: core solvers/block_coordinate solvers/common
 estimators/combinations: solvers
-estimators/reading: core inputs inputs/labels
+estimators/reading: core inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
   solvers/common solvers/convex_concave solvers/quasi_newton

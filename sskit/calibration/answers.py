@@ -4,7 +4,6 @@ import numpy as np
 
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.estimators.base.predictions import states_of_labels
 from sskit.estimators.chain.decoding import marginals_of_one, score_tables
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.segments import SegmentTagger
@@ -259,7 +258,7 @@ def scores_of(estimator, X, classes):
     decoder, offsets = tagger._decoder_of(data, edges, None)
     offsets = np.asarray(offsets, dtype=np.int64)
     place = np.searchsorted(classes, tagger.classes_)
-    states = states_of_labels(tagger)
+    states = vars(tagger).get("n_states_")
     owner = place if states is None else np.repeat(place, states)
     labels = {"owner": owner, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):

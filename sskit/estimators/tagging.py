@@ -20,7 +20,7 @@ from sskit.estimators.base.objective import (
     training_costs,
 )
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.hidden import settings_of
@@ -28,6 +28,7 @@ from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     LabelStates,
     StateDecoder,
+    fitted_states,
     known_states,
     resolve_states,
 )
@@ -35,7 +36,7 @@ from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, TrainingData, matrices
-from sskit.inputs.labels.partial import check_partial_labels
+from sskit.inputs.labels.partial import check_partial_labels, label_counts
 from sskit.inputs.ragged_array import locate
 from sskit.inputs.weights import (
     check_sample_weight,
@@ -128,9 +129,9 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             check_combinations(self, **{"token weights": f"{noun}_weight"})
             token_weight = check_token_weight(token_weight, data.lengths, noun)
         data, weight = without_empty(data, weight, part)
-        n_certain = target.n_certain
+        n_certain, counted = target.n_certain, counted_weight(weight, data.lengths)
         statistics = {
-            "labels": Labels.of_partial(target, counted_weight(weight, data.lengths)),
+            "labels": Labels(target.classes, label_counts(target, counted)),
             "n_hidden": len(target.labels) - n_certain,
             "n_certain": n_certain,
             # refuses features that are too large, whatever lam
@@ -216,8 +217,8 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     def _decoder_of(self, data, edges, known):
         """Return the same of samples that have been read."""
-        n_states, lengths = check_states(self), None if known is None else data.lengths
-        states, possible = known_states(self, known, lengths)
+        n_states, states = fitted_states(self)
+        possible = known_states(self, states, known, None if known is None else data.lengths)
         request = self._request(data, edges, n_states, states, possible)
         check_modest(self, request, ("coef_", "edge_coef_"))
         decoder = Decoder(request, self.n_jobs)

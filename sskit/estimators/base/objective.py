@@ -11,7 +11,7 @@ from sskit._labels import plain, warn_of_unmatched
 from sskit._warnings import warn
 from sskit.estimators.base.task import Options
 from sskit.estimators.combinations import check_combinations
-from sskit.inputs.labels.partial import label_counts, set_mask
+from sskit.inputs.labels.partial import mean_weights, set_mask
 from sskit.inputs.weights import class_factors, cost_table, factored, labels_with_costs
 
 # Parameters that may be dicts by label.
@@ -115,7 +115,7 @@ def training_costs(estimator, options, labels, lengths, partial=None, token_weig
         return cost, table
     if factors is None:
         factors = np.ones(len(partial.classes))
-    return cost * label_counts(partial, factors), table
+    return cost * mean_weights(partial, factors), table
 
 
 def check_entries_by_label(estimator):

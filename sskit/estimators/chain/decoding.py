@@ -243,7 +243,7 @@ def score_tables(tagger, stacked, edges):
         stacked, weights = fitted_weights(tagger, stacked, n_states)
         nodes = row_scores(stacked.values, weights["coef"])
     others = tagger.transitions_, tagger.start_, tagger.end_
-    rules = fitted_rules(tagger, fitted_states(tagger))
+    rules = fitted_rules(tagger, fitted_states(tagger)[1])
     if rules[0] is not None:
         others = map(np.where, rules, others, (-np.inf,) * 3)
     return nodes, *map(np.array, others)

@@ -17,15 +17,16 @@ from sskit.estimators.base.fitted_state import (
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.predictions import (
-    best_of_states,
-    check_modest,
-    check_states,
-    state_labels,
-)
+from sskit.estimators.base.predictions import check_modest
 from sskit.estimators.base.task import BlockAttributes, Options, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes, settings_of
-from sskit.estimators.completion.states import LabelStates, fitted_states, resolve_states
+from sskit.estimators.completion.states import (
+    LabelStates,
+    best_of_states,
+    fitted_states,
+    resolve_states,
+    state_labels,
+)
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.graphs import check_graphs, kind_codes
@@ -374,7 +375,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     def _fitted_model(self):
         """Return the model of the fitted weights, or raise ValueError if they do not fit."""
         check_fitted(self)
-        n_states, fitted = check_states(self), vars(self)
+        (n_states, states), fitted = fitted_states(self), vars(self)
         sizes = [check_count(self, name) for name in ("n_features_in_", "n_edge_features_in_")]
         tables = () if self.pairwise_form_ == "potts" else (n_states, n_states)
         # weights of the nodes are looked at with the scores of a request
@@ -384,12 +385,12 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
             check_numbers(self, {"kind_classes_": shape})
         choices = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
-        return self._make_model(fitted_states(self), *sizes, n_states, **choices)
+        return self._make_model(states, *sizes, n_states, **choices)
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
         model, graphs = self._fitted_model(), self._check_inputs(X)
-        kinds, states = vars(self).get("node_kinds_"), fitted_states(self)
+        kinds, (_, states) = vars(self).get("node_kinds_"), fitted_states(self)
         known = known_nodes(known, graphs, self.classes_, self.ignore_label)
         possible = check_known(known, graphs.n_nodes, self.classes_)
         if kinds is not None or graphs.node_kinds is not None:

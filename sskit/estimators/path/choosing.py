@@ -151,12 +151,10 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    fits = estimator, scorer, path.eps, ratio, X, y, further, scored
+    score = partial(score_fold, estimator, scorer, path.eps, ratio, X, y, further, scored)
 
     def try_out(factors):
-        scored_folds = workers(
-            delayed(score_fold)(k, factors, *fits, *fold) for k, fold in enumerate(splits)
-        )
+        scored_folds = workers(delayed(score)(k, factors, *fold) for k, fold in enumerate(splits))
         return map(np.array, zip(*scored_folds, strict=True))
 
     scores, complete = try_out(factors)
@@ -192,30 +190,24 @@ def extension(factors, index):
     return factors[-1] * np.array([0.5, 0.25]) if index == len(factors) - 1 else np.empty(0)
 
 
-def score_fold(k, factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
+def score_fold(estimator, scorer, tol, ratio, X, y, further, scored, k, factors, train, test):
     """Return the scores of the fold k, and whether all fits reached their tolerance."""
     try:
-        return _score_fold(
-            factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test
-        )
+        X_train, y_train = _safe_split(estimator, X, y, train)
+        held_out = _safe_split(estimator, X, y, test, train)
+        further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
+        of_score = {name: _safe_indexing(further[name], test) for name in scored}
+        fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
+        scores, factors = np.full(len(factors), np.nan), factors.tolist()
+        default = factors.index(1.0) if 1.0 in factors else len(factors)
+        for place, factor in enumerate(factors):
+            # the default has the dependence of lam on the number of samples
+            model = fits.fit(factor * ratio * fits.default_lam)
+            scores[place] = checked_score(scorer(model, *held_out, **of_score))
+            if place > default and scores[place] < scores[default]:
+                break  # the smallest lam, whose fit takes the most passes, would be no better
     except ValueError as error:
         raise ValueError(f"fold {k}: {error}") from error
-
-
-def _score_fold(factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
-    X_train, y_train = _safe_split(estimator, X, y, train)
-    held_out = _safe_split(estimator, X, y, test, train)
-    further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
-    of_score = {name: _safe_indexing(further[name], test) for name in scored}
-    fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
-    scores, factors = np.full(len(factors), np.nan), factors.tolist()
-    default = factors.index(1.0) if 1.0 in factors else len(factors)
-    for k, factor in enumerate(factors):
-        # the default has the dependence of lam on the number of samples
-        model = fits.fit(factor * ratio * fits.default_lam)
-        scores[k] = checked_score(scorer(model, *held_out, **of_score))
-        if k > default and scores[k] < scores[default]:
-            break  # the smallest lam, whose fit takes the most passes, would be no better
     return scores, fits.complete
 
 

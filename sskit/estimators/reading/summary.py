@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sskit._labels import label_array
 from sskit._numbers import shortened
 from sskit.core.problem import block_weights
-from sskit.inputs.labels.partial import label_counts
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_total
@@ -131,16 +130,6 @@ class Labels(NamedTuple):
     def of(cls, values, codes, weight=None):
         """Return labels with their counts, or what they weigh, from their numbers in the data."""
         return cls(values, np.bincount(codes, weight, len(values)))
-
-    @classmethod
-    def of_partial(cls, partial, weight=None):
-        """Return the labels of `PartialLabels` with their counts, or what they weigh."""
-        values, counts = partial.classes, None
-        if partial.possible is None:
-            counts = np.bincount(partial.labels, weight, len(values))
-        else:
-            counts = label_counts(partial, repeated=weight)
-        return cls(values, counts)
 
     @classmethod
     def merge(cls, parts, portions, numbers):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._parameters import AT_LEAST_ONE, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, check_constraints, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
 from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts, one_sequence
@@ -190,9 +189,9 @@ class TokenVectorizer(
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_columns"}
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, kind=None):
         """Find the features of tokens; return their rows as a RaggedArray of a kind, if wanted."""
+        check_constraints(self)
         sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
         dtype, wanted = np.dtype(self.dtype).type, kind is not None

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
+from sskit._parameters import (
+    AT_LEAST_ONE,
+    JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    check_constraints,
+    parameter,
+    parameters,
+)
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
@@ -328,13 +336,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             solver, takes = ExponentiatedGradient() if dual else LBFGS(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
-            takes = solver.get_params()
+            takes = vars(solver)
         for name in further.keys() - takes:
             raise ValueError(
                 f"{name}={further[name]!r} cannot be combined with solver={self.solver!r:.80}: "
                 "leave it at 'auto', or set it on a solver object that has it"
             )
-        solver.set_params(**further)._validate_params()
+        solver.set_params(**further).check()
         return solver
 
     def _likelihood_solver(self, problem, solver, lam_ratio):
@@ -574,11 +582,3 @@ def replace_fitted(estimator, fitted):
     vars(estimator).update(fitted)
     estimator._make_ready()
     return estimator
-
-
-def check_constraints(estimator, *names):
-    """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    constraints = estimator._parameter_constraints
-    # predictions need some, often
-    values = {name: getattr(estimator, name) for name in names or sorted(constraints)}
-    validate_parameter_constraints(constraints, values, type(estimator).__name__)

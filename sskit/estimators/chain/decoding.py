@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import issparse
 
+from sskit._parameters import check_constraints
 from sskit._ready import all_within
-from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.combinations import check_combinations

@@ -19,13 +19,14 @@ from sskit._parameters import (
     JOBS,
     NON_NEGATIVE,
     POSITIVE,
+    check_constraints,
     parameter,
     parameters,
 )
 from sskit._types import ArrayLike, Folds, History, Samples, Scoring, Self
 from sskit._warnings import warn
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.base.estimator import check_constraints, replace_fitted
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.objective import weight_argument
 from sskit.estimators.path.choosing import choose, score_folds

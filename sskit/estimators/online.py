@@ -14,7 +14,7 @@ from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.combinations import check_combinations, has_kernel, refusal
-from sskit.estimators.reading.summary import Labels, matrices
+from sskit.estimators.reading.summary import matrices
 from sskit.models.columns.scaling import Columns
 
 # What must be the same in all steps, by field of the summary.
@@ -222,21 +222,14 @@ def with_all_labels(summary, classes, last, checked, always):
                 f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{all_classes.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    summary = replace(summary, labels=among(all_classes, labels))
+    summary = replace(summary, labels=labels.among(all_classes))
     if last is None or "edge_kinds_" not in last:
         return summary
     kinds = last["edge_kinds_"]
     if (summary.kinds is None) != (kinds is None):
         now, before = ("no kinds", "kinds") if summary.kinds is None else ("kinds", "no kinds")
         raise ValueError(f"the edges of X have {now}, but those of the steps before have {before}")
-    return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
-
-
-def among(values, labels):
-    """Return `Labels` with all labels that are known, of which a part may have none."""
-    fractions = None if labels.fractions is None else np.zeros(len(values))
-    none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
-    return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
+    return summary if kinds is None else replace(summary, kinds=summary.kinds.among(kinds))
 
 
 def counts_before(last, features):

@@ -22,7 +22,7 @@ from sskit.estimators.base.fitted_state import (
 )
 from sskit.estimators.base.objective import default_lam
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
-from sskit.estimators.base.task import BlockAttributes, TrainingTask, flat_weights
+from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.reading.summary import Summary, TrainingData, WeightSums, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (
@@ -428,7 +428,8 @@ class PartsModel(FittedParts, StructuredEstimator):
         if curves is not None:
             shape = len(model.parents), *np.shape(curves)[1:2], 2
             check_numbers(self, {"score_curves_": shape})
-        maps, w = as_log_odds(maps, curves), flat_weights(self, model.layout)
+        maps = as_log_odds(maps, curves)
+        w = model.layout.join({name: getattr(self, f"{name}_") for name in model.layout.shapes})
         return model.decoder(maps, w, self.n_jobs), maps
 
     def _fitted_model(self):

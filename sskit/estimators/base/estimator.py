@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -129,7 +130,6 @@ SMALLEST_LAM = 1e-150
 QUIET = {"over": "ignore", "invalid": "ignore"}
 # Arguments of solvers beside the problem.
 SOLVING = "tol", "max_iter", "n_jobs", "random_state", "verbose"
-SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
 
 
@@ -161,7 +161,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         StrOptions({"auto", "fw", "pairwise", "away"}), default="auto"
     )
     sampling: Literal["auto", "gap", "uniform", "permutation", "max_gap"] = parameter(
-        StrOptions(set(SAMPLINGS)), default="auto"
+        StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"}), default="auto"
     )
     cache: Literal["auto"] | bool = parameter(StrOptions({"auto"}), "boolean", default="auto")
     bounds: tuple[Any, Any] | list[Any] | dict[str, Any] | None = parameter(
@@ -342,7 +342,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                 f"{name}={further[name]!r} cannot be combined with solver={self.solver!r:.80}: "
                 "leave it at 'auto', or set it on a solver object that has it"
             )
-        solver.set_params(**further).check()
+        check_constraints(solver.set_params(**further))
         return solver
 
     def _likelihood_solver(self, problem, solver, lam_ratio):
@@ -357,14 +357,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return fast if can else solver
 
     def _solver_for(self, problem, solver):
-        """Return the solver for a problem: of few training pairs "auto" is cutting planes.
+        """Return the solver for hinges: of few training pairs "auto" is cutting planes.
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
         that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
-        if is_likelihood(self):
-            return solver
         n, length = problem.n_blocks, problem.mean_length()
         few = any(
             n <= most_pairs
@@ -458,9 +456,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         problem, options = task.problem, task.options
         make_regularizer = partial(self._make_regularizer, task, lam, prior)
         regularizer = make_regularizer()
-        solver = self._solver_for(problem, options.solver)
         if options.likelihood:
-            solver = self._likelihood_solver(problem, solver, lam / task.default_lam)
+            solver = self._likelihood_solver(problem, options.solver, lam / task.default_lam)
+        else:
+            solver = self._solver_for(problem, options.solver)
         solver = solver.resolved(problem, regularizer.bounded)
         fingerprint = start = None
         if self.warm_start:
@@ -495,7 +494,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
         if solution.status is Status.CONVERGED and prior is None and task.completion is None:
-            warn_of_little(self, fitted, solution.unit, X, y)
+            warn_of_little(replace_fitted(copy(self), fitted), solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
                 warn_of_columns(self, task.heavy, left)

@@ -97,12 +97,6 @@ class BlockAttributes:
         return self.layout.join({name: weights[f"{name}_"] for name in self.layout.shapes})
 
 
-def flat_weights(estimator, layout, **blocks):
-    """Return the flat weights of a fitted estimator; some blocks may be given."""
-    blocks = {name: getattr(estimator, f"{name}_", None) for name in layout.shapes} | blocks
-    return layout.join(blocks)
-
-
 class TrainingTask(NamedTuple):
     """The training problem that an estimator makes of its data.
 
@@ -151,11 +145,6 @@ class TrainingTask(NamedTuple):
     rule: str = ""
     heavy: object = None
     total_weight: float | None = None
-
-    @property
-    def scalable(self):
-        """Whether columns may be scaled: not in the space of a kernel."""
-        return "feature_scale_" in self.to_attributes.shared
 
     @property
     def layout(self):

@@ -190,8 +190,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         # labels that a kind has had stay possible
         rows, columns = kinds.tolist(), last["classes_"].tolist()
         pairs = {(rows[a], columns[b]) for a, b in np.argwhere(last["kind_classes_"]).tolist()}
-        nothing = Labels(kinds, np.zeros(len(kinds), dtype=np.int64))
-        kinds = Labels.merge([nothing, summary.kinds], [0.0, 1.0], [0, 1])
+        kinds = summary.kinds.among(kinds)
         return replace(summary, kinds=kinds, kind_labels=summary.kind_labels | pairs)
 
     def _areas(self, graphs):

@@ -65,7 +65,8 @@ class FallingFits:
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         self._task = self.estimator._make_task(X, y, sample_weight, **further)
         solver = self._task.options.solver
-        solver = self.estimator._solver_for(self._task.problem, solver)
+        if not self._task.options.likelihood:
+            solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)
         self._prior = flat_prior(self.estimator, self._task)

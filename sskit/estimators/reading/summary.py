@@ -164,6 +164,12 @@ class Labels(NamedTuple):
                 fractions[places] += portion * part.fractions
         return cls(values, counts, fractions)
 
+    def among(self, values):
+        """Return the same as labels of some more, of which there are none here."""
+        fractions = None if self.fractions is None else np.zeros(len(values))
+        none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
+        return Labels.merge([none, self], [0.0, 1.0], [0, 1])
+
     def renumber(self, values, codes):
         """Return labels of a part by their numbers here.
 

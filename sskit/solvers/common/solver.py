@@ -70,7 +70,7 @@ class Solver(PublicMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        self.check()
+        check_constraints(self)
         auto = self._auto(problem, bounded)
         # parameters are all that it has, and plain values: nothing to copy
         return type(self)(**vars(self) | {k: auto[k] for k in auto if getattr(self, k) == "auto"})

@@ -104,7 +104,7 @@ estimators/label_sets: estimators/base estimators/online estimators/reading inpu
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
   models/rankings solvers
 estimators/path: core estimators/base estimators/combinations inputs metrics solvers/common
-  solvers/convex_concave solvers/path solvers/quasi_newton
+  solvers/path
 calibration: estimators/base estimators/chain estimators/combinations
   estimators/segments estimators/tree inputs inputs/labels metrics models/calibration
 stopping: estimators/base inputs metrics

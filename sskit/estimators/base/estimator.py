@@ -72,11 +72,9 @@ from sskit.solvers import (
     SoftBCFW,
     Subgradient,
 )
-from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.convex_concave import Completed, solve_in_rounds
-from sskit.solvers.quasi_newton.first_point import first_point
+from sskit.solvers.convex_concave import Completed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -454,13 +452,11 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Fitted attributes.
         """
         problem, options = task.problem, task.options
-        make_regularizer = partial(self._make_regularizer, task, lam, prior)
-        regularizer = make_regularizer()
         if options.likelihood:
             solver = self._likelihood_solver(problem, options.solver, lam / task.default_lam)
         else:
             solver = self._solver_for(problem, options.solver)
-        solver = solver.resolved(problem, regularizer.bounded)
+        solver = solver.resolved(problem, task.layout.bounds(self.bounds) is not None)
         fingerprint = start = None
         if self.warm_start:
             fingerprint, last = task.fingerprint(), vars(self).get("_warm_start")
@@ -470,16 +466,10 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         reporter = PassReporter(self, X, y, sample_weight, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = options.solving | {"stop": stop}
-            if task.summed is not None and start is None and begin_at is None:
-                start = first_point(task.summed, solver, problem, make_regularizer, **limits)
+            limits = options.solving | {"stop": stop, "start": start, "begin_at": begin_at}
             on_pass = reporter.on_pass if reporter.listens else None
-            limits |= {"on_pass": on_pass, "start": start}
-            if task.completion is None:
-                solution, rounds = solve(solver, problem, regularizer, **limits), None
-            else:
-                training = task.completion, solver, problem, make_regularizer
-                solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
+            make_regularizer = partial(self._make_regularizer, task, lam, prior)
+            solution, rounds = task.solve(solver, make_regularizer, on_pass=on_pass, **limits)
             kept = {}
             if self.warm_start:
                 point = solution.fit.save()
@@ -488,7 +478,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                 columns = options.columns and options.columns.alone()
                 kept["_warm_start"] = WarmStart(fingerprint, point, columns)
             # the vectors of the run may be most of the memory
-            solution, regularizer = replace(solution, fit=None), None
+            solution = replace(solution, fit=None)
             further = {"rounds": rounds, "overwrite": not self.warm_start}
             fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)

@@ -10,6 +10,9 @@ import numpy as np
 from sskit.estimators.base.kernels import support_of
 from sskit.models.kernel.functions import Kernel
 from sskit.models.layout import WeightLayout
+from sskit.solvers.common.fit import solve
+from sskit.solvers.convex_concave import solve_in_rounds
+from sskit.solvers.quasi_newton.first_point import first_point
 
 if TYPE_CHECKING:
     from sskit.models.columns.scaling import Columns
@@ -171,6 +174,37 @@ class TrainingTask(NamedTuple):
         """
         w = w if overwrite or self.options.columns is not None else np.array(w)
         return self.to_attributes(self.to_user(w, overwrite))
+
+    def solve(self, solver, make_regularizer, *, start=None, begin_at=None, **limits):
+        """Solve the problem, round after round if labels are not known.
+
+        Parameters
+        ----------
+        solver : Solver
+            Resolved.
+        make_regularizer : callable
+            Returns a new `Regularizer`, which has lam and the weights of one run.
+        start : DualPoint, Completed or None
+            Where an earlier fit ended.
+        begin_at : ndarray of shape (n_weights,), default=None
+            Weights by which labels that are not known are completed first.
+        **limits : object
+            Further arguments of `sskit.solvers.common.fit.solve`.
+
+        Returns
+        -------
+        solution : Solution
+            The weights with their certificate.
+        rounds : Descent or None
+            In which labels were completed, if there were such.
+        """
+        training = solver, self.problem, make_regularizer
+        if self.completion is not None:
+            begun = {"start": start, "begin_at": begin_at}
+            return solve_in_rounds(self.completion, *training, **begun, **limits)
+        if self.summed is not None and start is None and begin_at is None:
+            start = first_point(self.summed, *training, **limits)
+        return solve(solver, self.problem, make_regularizer(), start=start, **limits), None
 
     def fingerprint(self):
         """Return the fingerprint of the training data, which does not depend on scaled columns."""

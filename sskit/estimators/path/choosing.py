@@ -16,10 +16,7 @@ from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.path.tracing import fitted_model
 from sskit.metrics.scoring import find_scorer
-from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Status
-from sskit.solvers.convex_concave import solve_in_rounds
-from sskit.solvers.quasi_newton.first_point import first_point
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -92,20 +89,13 @@ class FallingFits:
         # a stop that is not entered leaves Ctrl-C to others
         limits = task.options.solving | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
-            if task.completion is not None:
-                training = task.completion, solver, task.problem, make_regularizer
-                solution, _ = solve_in_rounds(*training, **limits, on_pass=None)
+            if self._run is None or not self.goes_on:
+                solution, _ = task.solve(solver, make_regularizer, on_pass=None, **limits)
+                self._run = solution.fit
             else:
-                tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
-                if self._run is None or not self.goes_on:
-                    if task.summed is not None:
-                        training = task.summed, solver, task.problem, make_regularizer
-                        reach = {"tol": tol, "max_iter": max_iter}
-                        limits["start"] = first_point(*training, **reach, **limits)
-                    self._run = begin(solver, task.problem, make_regularizer(), **limits)
-                else:
-                    self._run.change_lam(lam)
-                solution = self._run.solution(self._run.reach(tol, max_iter=max_iter))
+                self._run.change_lam(lam)
+                reached = self._run.reach(limits["tol"], max_iter=limits["max_iter"])
+                solution = self._run.solution(reached)
         check_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
         return fitted_model(estimator, task.attributes, solver, solution.w, lam)

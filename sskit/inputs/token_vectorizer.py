@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sskit._parameters import AT_LEAST_ONE, check_constraints, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
-from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts, one_sequence
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts
 from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
 
@@ -202,14 +202,16 @@ class TokenVectorizer(
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
         self.feature_names_, self._columns = names, TokenColumns(names, self.separator)
-        return None if kind is None else _ragged(rows, sentences, kind)
+        if kind is None:
+            return None
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _transform(self, X, kind):
         """Return the rows of tokens as a RaggedArray of a kind."""
         columns = self._known_columns()
         sentences = as_sentences(X, allow_empty=True)
         rows = read_rows(columns, sentences, np.dtype(self.dtype).type, DEEPEST)
-        return _ragged(rows, sentences, kind)
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _make_ready(self):
         """Make the columns by name."""
@@ -230,10 +232,3 @@ class TokenVectorizer(
 
 
 TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
-
-
-def _ragged(rows, sentences, kind):
-    """Return the rows of all sentences as those of each."""
-    if len(sentences) == 1:
-        return one_sequence(rows, kind)  # the most frequent request
-    return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)

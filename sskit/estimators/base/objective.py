@@ -136,10 +136,10 @@ def check_entries_by_label(estimator):
 
 def warn_of_labels(estimator, labels):
     """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
-    optional = (plain(getattr(estimator, "outside", None)),)
     for name in BY_LABEL:
         by_label = getattr(estimator, name, None)
         if isinstance(by_label, dict):
+            optional = (plain(getattr(estimator, "outside", None)),)
             by_label = labels_with_costs(by_label) if name == "loss" else by_label
             warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
 

@@ -84,10 +84,9 @@ def step(estimator, X, y, classes, sample_weight, **further):
     task = estimator._bind_scaled(checked, summary)
     lam = float(scale[-1] * (estimator.lam or task.default_lam))
     if last is None:
-        prior = flat_prior(estimator, task)
+        prior, begin_at = flat_prior(estimator, task), None
     else:
-        prior = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
-    begin_at = None if last is None else prior
+        prior = begin_at = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
     fitted = estimator._solve(task, lam, prior, X, y, sample_weight, begin_at)
     fitted["n_samples_seen_"] += seen
     fitted["_feature_counts_"] = before + counts_of(features, task.problem.n_blocks)

@@ -24,11 +24,7 @@ from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.objective import (
-    check_entries_by_label,
-    warn_of_labels,
-    warn_of_weights,
-)
+from sskit.estimators.base.objective import check_entries_by_label, warn_of_labels, warn_of_weights
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
     CallbackSupportMixin,
@@ -43,21 +39,11 @@ from sskit.estimators.base.outcome import (
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
 from sskit.estimators.base.task import Options
-from sskit.estimators.combinations import (
-    check_combinations,
-    has_kernel,
-    is_likelihood,
-    refusal,
-)
+from sskit.estimators.combinations import check_combinations, has_kernel, is_likelihood, refusal
 from sskit.estimators.explanation.weights import weights_frame
 from sskit.estimators.reading.summary import matrices, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.models.columns.scaling import (
-    MUCH_LEFT,
-    Columns,
-    heavy_columns,
-    ranks,
-)
+from sskit.models.columns.scaling import MUCH_LEFT, Columns, heavy_columns, ranks
 from sskit.models.kernel.functions import Kernel
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling

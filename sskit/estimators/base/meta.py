@@ -12,14 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sskit._parameters import check_constraints
 from sskit._public import PublicMixin
-from sskit._types import (
-    ArrayLike,
-    BaseEstimator,
-    MetaEstimatorMixin,
-    Method,
-    Samples,
-    available_if,
-)
+from sskit._types import ArrayLike, BaseEstimator, MetaEstimatorMixin, Method, Samples, available_if
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.objective import weight_argument
 from sskit.metrics.scoring import find_scorer

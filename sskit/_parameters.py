@@ -4,7 +4,12 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from sskit._types import dataclass_transform
 
@@ -87,3 +92,18 @@ def parameters(cls: type[Class]) -> type[Class]:
     cls.__init__.__annotations__ = {}  # help() shows defaults; checkers read the class
     cls._parameter_constraints = {name: own.metadata["allowed"] for name, own in declared.items()}
     return cls
+
+
+def check_constraints(owner: Any, *names: str) -> None:
+    """Raise an error for the first parameter, of some or all, that cannot have its value.
+
+    Parameters
+    ----------
+    owner : object
+        Of a class that is decorated by `parameters`.
+    *names : str
+        Those to check; none means all.
+    """
+    constraints = owner._parameter_constraints
+    values = {name: getattr(owner, name) for name in names or sorted(constraints)}
+    validate_parameter_constraints(constraints, values, type(owner).__name__)

@@ -17,9 +17,9 @@ from sskit._parameters import AT_LEAST_ONE, FRACTION, parameter, parameters
 from sskit._types import ArrayLike, History, RandomState, Samples, Scoring, Self
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
-from sskit.estimators.base.scoring import find_scorer
-from sskit.estimators.base.weights import weight_argument
+from sskit.estimators.base.objective import weight_argument
 from sskit.inputs.weights import check_sample_weight
+from sskit.metrics.scoring import find_scorer
 
 if TYPE_CHECKING:
     from sskit.estimators.base.estimator import StructuredEstimator

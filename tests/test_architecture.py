@@ -72,7 +72,7 @@ solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
 solvers/distributed: core solvers/block_coordinate solvers/common
 estimators/combinations: solvers
-estimators/reading: core inputs inputs/labels
+estimators/reading: core inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
   solvers/common solvers/convex_concave solvers/quasi_newton
@@ -102,13 +102,13 @@ estimators/segments: estimators/base estimators/combinations estimators/completi
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
   models models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
-  models/rankings
-estimators/path: core estimators/base estimators/combinations inputs solvers/common
-  solvers/convex_concave solvers/path solvers/quasi_newton
+  models/rankings solvers
+estimators/path: core estimators/base estimators/combinations inputs metrics solvers/common
+  solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/completion
   estimators/segments estimators/tree inputs inputs/chains inputs/labels metrics models
   models/calibration models/chain
-stopping: estimators/base inputs
+stopping: estimators/base inputs metrics
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading solvers/common
   solvers/convex_concave solvers/distributed
@@ -117,7 +117,7 @@ preprocessing: inputs
 inspection: metrics
 display: inputs inspection metrics
 datasets: inputs
-utils: estimators/reading inputs
+utils: inputs
 testing: core inputs models/structured
 __main__: crfsuite datasets estimators metrics
 solvers:

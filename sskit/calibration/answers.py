@@ -4,7 +4,6 @@ import numpy as np
 
 from sskit._inside import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
-from sskit.estimators.base.predictions import states_of_labels
 from sskit.estimators.chain.decoding import answer_of_one, fitted_rules, fitted_weights
 from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.completion.states import fitted_states
@@ -263,7 +262,7 @@ def scores_of(estimator, X, classes):
     decoder, offsets = tagger._decoder_of(data, edges, None)
     offsets = np.asarray(offsets, dtype=np.int64)
     place = np.searchsorted(classes, tagger.classes_)
-    states = states_of_labels(tagger)
+    states = vars(tagger).get("n_states_")
     owner = place if states is None else np.repeat(place, states)
     labels = {"owner": owner, "n_labels": len(classes)}
     if isinstance(tagger, TreeTagger):
@@ -312,7 +311,7 @@ def score_tables(tagger, stacked, edges):
         stacked, weights = fitted_weights(tagger, stacked, n_states)
         nodes = row_scores(stacked.values, weights["coef"])
     others = tagger.transitions_, tagger.start_, tagger.end_
-    rules = fitted_rules(tagger, fitted_states(tagger))
+    rules = fitted_rules(tagger, fitted_states(tagger)[1])
     if rules[0] is not None:
         others = map(np.where, rules, others, (-np.inf,) * 3)
     return nodes, *map(np.array, others)

@@ -16,11 +16,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._inside import unwrap
 from sskit._numbers import check_k, n_workers
-from sskit._parameters import JOBS, parameter, parameters
+from sskit._parameters import JOBS, check_constraints, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
 from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger, proba_of_one
-from sskit.estimators.base.estimator import check_constraints, replace_fitted
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.meta import MetaEstimator
 from sskit.estimators.chain.tagger import SequenceTagger

@@ -30,6 +30,7 @@ from sskit.estimators.base.outcome import (
     warn_of_end,
 )
 from sskit.estimators.combinations import check_combinations
+from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import DistributedRun, persist
@@ -235,12 +236,11 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
             workers.stop = stop
-            summary = model._agree(workers.summarize(), options)
+            summary = model._agree(merge_summaries(workers.summarize()), options)
             summary = model._summarize_again(summary, workers.count)
             seed = check_random_state(model.random_state).randint(2**31 - 1)
             ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
-            metadata = {"sample_weight": data[2]}
-            reporter = PassReporter(model, model.max_iter, *data[:2], metadata, task.attributes)
+            reporter = PassReporter(model, *data, task.attributes)
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
@@ -261,8 +261,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 return fit.solution(status)
 
             def ends():
+                columns = task.options.columns and task.options.columns.alone()
                 return {
-                    number: WarmStart(fingerprint, point, task.columns and task.columns.alone())
+                    number: WarmStart(fingerprint, point, columns)
                     for number, (fingerprint, point) in persist(workers.save, run.begin).items()
                 }
 

@@ -8,7 +8,6 @@ import numpy as np
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.worker import PartRun, Worker
@@ -74,7 +73,7 @@ class DataWorker(Worker):
         checked, estimator = part.checked, part.estimator
         task = part.bind(summary)
         part.checked = checked  # the part is bound again later
-        lam = resolved_lam(estimator, task.default_lam)
+        lam = float(estimator.lam or task.default_lam)
         regularizer = estimator._make_regularizer(task, lam, flat_prior(estimator, task))
         solver = solver.resolved(task.problem, regularizer.bounded)
         box = regularizer.box() if regularizer.bounded else None

@@ -15,10 +15,9 @@ from sskit._parameters import POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
 from sskit.estimators.base.estimator import SOLVERS, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
-from sskit.estimators.base.options import Options
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
-from sskit.estimators.base.task import BlockAttributes, TrainingTask
+from sskit.estimators.base.task import BlockAttributes, Options, TrainingTask
 from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import read_rows
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, averaged, same

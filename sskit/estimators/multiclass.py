@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
-from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -27,10 +26,10 @@ from sskit.estimators.base.kernels import (
     kernel_bytes,
     make_kernel,
 )
+from sskit.estimators.base.objective import IN_KERNEL_SPACE, CostOptions, default_lam, surrogate_lam
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import IN_KERNEL_SPACE, default_lam, surrogate_lam
 from sskit.estimators.combinations import has_kernel
 from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names
@@ -14,9 +13,8 @@ from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
-from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.combinations import check_combinations, has_kernel, refusal
-from sskit.estimators.reading.summary import Labels, matrices
+from sskit.estimators.reading.summary import matrices
 from sskit.models.columns.scaling import Columns
 
 # What must be the same in all steps, by field of the summary.
@@ -75,7 +73,7 @@ def step(estimator, X, y, classes, sample_weight, **further):
     always = [estimator.outside] if hasattr(estimator, "outside") else []
     summary = with_all_labels(summary, classes, last, checked, always)
     summary = summary if last is None else estimator._running(summary, last)
-    summary = estimator._agree([summary], options)
+    summary = estimator._agree(summary, options)
     # samples of a structure of the user's own have no columns
     features = [] if checked.columns is None else matrices(checked.data)
     seen, before = counts_before(last, features)
@@ -85,22 +83,18 @@ def step(estimator, X, y, classes, sample_weight, **further):
         columns = summary.options.columns or Columns(None, np.ones(len(factors)))
         summary = summary.with_columns(replace(columns, factor=columns.factor * factors))
     task = estimator._bind_scaled(checked, summary)
-    lam = scale[-1] * resolved_lam(estimator, task.default_lam)
+    lam = float(scale[-1] * (estimator.lam or task.default_lam))
     if last is None:
-        prior = flat_prior(estimator, task)
+        prior, begin_at = flat_prior(estimator, task), None
     else:
-        prior = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
-    begin_at = None if last is None else prior
-    make_regularizer = partial(estimator._make_regularizer, task, lam, prior)
-    fitted = estimator._solve(task, make_regularizer, X, y, sample_weight, begin_at)
-    now = estimator._seen(task.problem.n_blocks, task.total_weight)["n_samples_seen_"]
-    counts = before + counts_of(features, task.problem.n_blocks)
+        prior = begin_at = blocks_to_flat(vars(estimator), task, "the last step", strict=False)
+    fitted = estimator._solve(task, lam, prior, X, y, sample_weight, begin_at)
+    fitted["n_samples_seen_"] += seen
+    fitted["_feature_counts_"] = before + counts_of(features, task.problem.n_blocks)
     for names in ("feature_names_in_", "vectorizer_", "edge_feature_names_in_"):
         if last is not None and names in last:  # this part may have come without
             fitted[names] = last[names]
-    return replace_fitted(
-        estimator, fitted | {"n_samples_seen_": seen + now, "_feature_counts_": counts}
-    )
+    return replace_fitted(estimator, fitted)
 
 
 class OnlineEstimator(StructuredEstimator):
@@ -239,14 +233,7 @@ def with_all_labels(summary, classes, last, checked, always):
                 f"{checked.target.place_in(offsets)(k)} has {shown(label)}, not among the classes "
                 f"{all_classes.tolist()!r:.80}: the first call of partial_fit must name all of them"
             )
-    return replace(summary, labels=among(all_classes, labels))
-
-
-def among(values, labels):
-    """Return `Labels` with all labels that are known, of which a part may have none."""
-    fractions = None if labels.fractions is None else np.zeros(len(values))
-    none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
-    return Labels.merge([none, labels], [0.0, 1.0], [0, 1])
+    return replace(summary, labels=labels.among(all_classes))
 
 
 def counts_before(last, features):

@@ -20,9 +20,9 @@ from sskit.estimators.base.fitted_state import (
     check_weights,
     raise_damaged,
 )
+from sskit.estimators.base.objective import default_lam
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import default_lam
 from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
 from sskit.inputs.poses import (

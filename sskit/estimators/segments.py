@@ -16,20 +16,18 @@ from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
-from sskit.estimators.base.costs import CostOptions, decided_costs
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
-    check_labels,
     check_numbers,
     check_weights,
     raise_damaged,
 )
+from sskit.estimators.base.objective import CostOptions, decided_costs, surrogate_lam
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import is_likelihood
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
@@ -625,7 +623,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     def _decoder(self, X, known=None):
         """Return the decoder of checked sequences that are not empty, and where all begin."""
         stacked, lengths, *bound = self._fitted_data(X)
-        states, possible = known_states(self, known, lengths)
+        _, states = fitted_states(self)
+        possible = known_states(self, states, known, lengths)
         model, blocks, limits, whole = bound
         decoder = model.decoder(stacked, blocks, limits, whole, possible, self.n_jobs)
         check_modest(self, decoder.request, [f"{name}_" for name in model.layout.coefs])
@@ -670,14 +669,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
 
     def _fitted_model(self, n_features):
         """Return the model of the fitted attributes and their blocks of weights, checked."""
-        n_classes, n_states, fitted = check_labels(self), check_states(self), vars(self)
-        check_numbers(self, {"max_length_": (n_classes,)}, integer=True)
+        (n_states, states), fitted = fitted_states(self), vars(self)
+        check_numbers(self, {"max_length_": (len(self.classes_),)}, integer=True)
         if self.max_length_.min() < 1:
             raise_damaged(self, "max_length_ must be positive")
         n_whole = max(1, np.size(fitted.get("segment_coef_")) // n_states)
         parts = "first_coef_" in fitted, "lengths_" in fitted, n_whole * ("segment_coef_" in fitted)
-        states, limits = fitted_states(self), self.max_length_
-        limits = limits if states is None else limits[states.labels]
+        limits = self.max_length_ if states is None else self.max_length_[states.labels]
         model = SegmentModel(n_features, limits, *parts)
         return model, check_weights(self, model.layout)
 

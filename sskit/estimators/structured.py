@@ -16,9 +16,9 @@ from sskit._types import ArrayLike, Samples, Self, available_if
 from sskit._warnings import warn
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
+from sskit.estimators.base.objective import default_lam
 from sskit.estimators.base.outcome import FittedRounds, with_callbacks
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import default_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.summary import Summary, TrainingData, same

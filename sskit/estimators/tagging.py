@@ -10,18 +10,23 @@ import numpy as np
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if
-from sskit.estimators.base.costs import CostOptions, decided_costs, training_costs
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
+from sskit.estimators.base.objective import (
+    CostOptions,
+    decided_costs,
+    surrogate_lam,
+    training_costs,
+)
 from sskit.estimators.base.outcome import with_callbacks
-from sskit.estimators.base.predictions import TaggerMixin, check_modest, check_states
+from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.base.weights import surrogate_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     StateDecoder,
+    fitted_states,
     known_states,
     resolve_states,
 )
@@ -29,7 +34,7 @@ from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import Labels, TrainingData, matrices
-from sskit.inputs.labels.partial import check_partial_labels
+from sskit.inputs.labels.partial import check_partial_labels, label_counts
 from sskit.inputs.ragged_array import locate
 from sskit.inputs.weights import (
     check_sample_weight,
@@ -110,11 +115,12 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             token_weight = check_token_weight(token_weight, data.lengths, noun)
         data, weight = without_empty(data, weight, part)
         read = {"data": data, "weight": weight, "columns": columns}
+        n_certain, counted = target.n_certain, counted_weight(weight, data.lengths)
         summary = self._summary_class.of_rows(
             **read,
-            labels=Labels.of_partial(target, counted_weight(weight, data.lengths)),
-            n_hidden=len(target.labels) - target.n_certain,
-            n_certain=target.n_certain,
+            labels=Labels(target.classes, label_counts(target, counted)),
+            n_hidden=len(target.labels) - n_certain,
+            n_certain=n_certain,
             # refuses features that are too large, whatever lam
             **self._statistics(X, data, edges, weight),
         )
@@ -187,8 +193,8 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     def _decoder_of(self, data, edges, known):
         """Return the same of samples that have been read."""
-        n_states, lengths = check_states(self), None if known is None else data.lengths
-        states, possible = known_states(self, known, lengths)
+        n_states, states = fitted_states(self)
+        possible = known_states(self, states, known, None if known is None else data.lengths)
         request = self._request(data, edges, n_states, states, possible)
         check_modest(self, request, ("coef_", "edge_coef_"))
         decoder = Decoder(request, self.n_jobs)

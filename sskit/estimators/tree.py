@@ -13,7 +13,7 @@ from sskit.estimators.base.fitted_state import check_count, check_labels, check_
 from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.explanation.explain import Terms
-from sskit.estimators.online import among, check_kinds_as_before
+from sskit.estimators.online import check_kinds_as_before
 from sskit.estimators.reading.summary import Labels, RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.trees import check_trees
@@ -310,7 +310,7 @@ class TreeTagger(FittedTrees, Tagger):
         """Return the summary of a further step, whose kinds of edges are those of all steps."""
         kinds = last["edge_kinds_"]
         check_kinds_as_before(summary.kinds, kinds, "edges")
-        return summary if kinds is None else replace(summary, kinds=among(kinds, summary.kinds))
+        return summary if kinds is None else replace(summary, kinds=summary.kinds.among(kinds))
 
     def _model(self, summary, X):
         """Return the model of data with this summary, and fitted attributes beside its weights."""

@@ -277,30 +277,25 @@ def known_labels(flat, name_of, ignore_label=None):
     """Return the labels of entries, of which some are none; see `stack_known_labels`."""
     ignored = is_ignored(flat, ignore_label)
     known = np.flatnonzero(~ignored)
-    if len(known) == len(flat):
-        flat = checked_labels(flat, name_of)
-        if ignore_label is not None:
-            check_spelling(flat, ignore_label, name_of)
-        return flat, ignored
-    if not len(known):
+    if not len(known) and len(flat):
         return np.full(len(flat), plain(ignore_label)), ignored
-    some = flat[known] if isinstance(flat, np.ndarray) else [flat[t] for t in known.tolist()]
-    some = checked_labels(some, lambda t: name_of(known[t]))
-    flat = np.full(len(flat), some[0], dtype=some.dtype)
-    flat[known] = some
-    return flat, ignored
-
-
-def checked_labels(flat, name_of):
-    """Return labels, in an array or a list, as an array of whole numbers or of other labels."""
-    if not isinstance(flat, np.ndarray):
-        flat = label_array(flat, name_of)
-    if flat.dtype.kind == "f":
-        bad = np.flatnonzero(~(np.isfinite(flat) & (flat == np.floor(flat))))
+    all_known, labels = len(known) == len(flat), flat
+    if not all_known:
+        labels = flat[known] if isinstance(flat, np.ndarray) else [flat[t] for t in known.tolist()]
+    if not isinstance(labels, np.ndarray):
+        labels = label_array(labels, lambda t: name_of(known[t]))
+    if labels.dtype.kind == "f":
+        bad = np.flatnonzero(~(np.isfinite(labels) & (labels == np.floor(labels))))
         if bad.size:
             told = "labels must not be missing, and numbers must be whole, not continuous"
-            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: {told}")
-    return flat
+            raise ValueError(f"{name_of(known[bad[0]])} is {labels[bad[0]]}: {told}")
+    if all_known:
+        if ignore_label is not None:
+            check_spelling(labels, ignore_label, name_of)
+        return labels, ignored
+    filled = np.full(len(flat), labels[0], dtype=labels.dtype)
+    filled[known] = labels
+    return filled, ignored
 
 
 def check_spelling(labels, ignore_label, name_of):

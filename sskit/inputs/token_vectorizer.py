@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sskit._parameters import AT_LEAST_ONE, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, check_constraints, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Samples, Self, TransformerMixin
-from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts, one_sequence
+from sskit.inputs.ragged_array import RaggedArray, make_offsets, of_sound_parts
 from sskit.inputs.token_rows import DEEPEST, TokenColumns, fit_rows, read_rows
 from sskit.inputs.tokens import as_sentences
 
@@ -190,9 +189,9 @@ class TokenVectorizer(
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_columns"}
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, kind=None):
         """Find the features of tokens; return their rows as a RaggedArray of a kind, if wanted."""
+        check_constraints(self)
         sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
         dtype, wanted = np.dtype(self.dtype).type, kind is not None
@@ -203,14 +202,16 @@ class TokenVectorizer(
                 + (f" that are in {self.min_count} of them" if self.min_count > 1 else "")
             )
         self.feature_names_, self._columns = names, TokenColumns(names, self.separator)
-        return None if kind is None else _ragged(rows, sentences, kind)
+        if kind is None:
+            return None
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _transform(self, X, kind):
         """Return the rows of tokens as a RaggedArray of a kind."""
         columns = self._known_columns()
         sentences = as_sentences(X, allow_empty=True)
         rows = read_rows(columns, sentences, np.dtype(self.dtype).type, DEEPEST)
-        return _ragged(rows, sentences, kind)
+        return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)
 
     def _make_ready(self):
         """Make the columns by name."""
@@ -231,10 +232,3 @@ class TokenVectorizer(
 
 
 TokenVectorizer.__module__ = "sskit.preprocessing"  # which exports it
-
-
-def _ragged(rows, sentences, kind):
-    """Return the rows of all sentences as those of each."""
-    if len(sentences) == 1:
-        return one_sequence(rows, kind)  # the most frequent request
-    return of_sound_parts(rows, make_offsets(list(map(len, sentences))), kind)

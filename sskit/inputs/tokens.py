@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from sskit._numbers import shortened
-from sskit.inputs.frames import is_frame, join_frames, library_of
+from sskit.inputs.frames import features_of, is_frame, join_frames, library_of
 from sskit.inputs.ragged import check_filled, items_of, sequence_of, stack_sequences
 from sskit.inputs.ragged_array import RaggedArray, locate, make_offsets
 
@@ -40,6 +40,41 @@ def holds_objects(X):
     if type(X) is list and X and type(X[0]) is list and X[0] and type(X[0][0]) is dict:
         return True  # the most frequent request
     return _first_that_tells(X)[1] == "objects"
+
+
+def tokens_of(X, trees=False):
+    """Return the tokens of sequences, or of the features of pairs or trees; None if these are rows.
+
+    Parameters
+    ----------
+    X : object
+        Sequences as users give them, pairs with features of edges, or trees.
+    trees : bool, default=False
+        Whether X is trees.
+
+    Returns
+    -------
+    tokens : object
+        X itself if it is sequences of tokens.
+    """
+    if not trees and holds_objects(X):
+        return X
+    if not isinstance(X, (list, tuple)) or not (trees or any(isinstance(x, tuple) for x in X)):
+        return None
+    first = [features_of(item) for item in X]
+    return first if holds_objects(first) else None
+
+
+def put_back(rows, X):
+    """Return pairs or trees X with rows in the place of the tokens of their features."""
+    further = (
+        item[1:] if isinstance(item, tuple) else (item.parents, getattr(item, "kinds", None))
+        for item in X
+    )
+    return [
+        (row, *(part for part in parts if part is not None))
+        for row, parts in zip(rows, further, strict=True)
+    ]
 
 
 def as_sentences(X, allow_empty=False):

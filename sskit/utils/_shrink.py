@@ -10,9 +10,9 @@ from sklearn.utils import Bunch, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sskit._types import Samples
-from sskit.estimators.reading.columns import put_back, tokens_of
 from sskit.inputs.ragged_array import SoundArray, of_sound_parts
 from sskit.inputs.token_vectorizer import TokenVectorizer
+from sskit.inputs.tokens import put_back, tokens_of
 
 # Weights of features of tokens, (.., n_features).
 TABLES = ("coef_", "first_coef_", "last_coef_")

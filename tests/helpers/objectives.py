@@ -23,8 +23,7 @@ def primal_at(estimator, X, y, weight, w):
     """P(w), independent of any solver's run; the weights are those that users see."""
     task = estimator._make_task(X, y, weight)
     problem = task.problem
-    if task.columns is not None:
-        w = task.columns.from_user(task.layout, w)
+    w = task.from_user(w)
     hinges = make_pool(problem).hinges(Regularizer(1.0, len(w)).padded(w))
     prior = flat_prior(estimator, task)
     u = w if prior is None else w - prior

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from sskit._labels import plain, warn_of_unmatched
-from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
+from sskit._parameters import (
+    AT_LEAST_ONE,
+    JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    check_constraints,
+    parameter,
+    parameters,
+)
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
-from sskit.estimators.base.options import Options
+from sskit.estimators.base.objective import check_entries_by_label, warn_of_labels, warn_of_weights
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
     CallbackSupportMixin,
@@ -30,23 +38,12 @@ from sskit.estimators.base.outcome import (
 )
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
-from sskit.estimators.base.weights import check_entries_by_label, resolved_lam, warn_of_weights
-from sskit.estimators.combinations import (
-    check_combinations,
-    has_kernel,
-    is_likelihood,
-    refusal,
-)
+from sskit.estimators.base.task import Options
+from sskit.estimators.combinations import check_combinations, has_kernel, is_likelihood, refusal
 from sskit.estimators.explanation.weights import weights_frame
-from sskit.estimators.reading.summary import matrices, merge_summaries, with_matrices
+from sskit.estimators.reading.summary import matrices, with_matrices
 from sskit.inputs.token_vectorizer import TokenVectorizer
-from sskit.inputs.weights import labels_with_costs
-from sskit.models.columns.scaling import (
-    MUCH_LEFT,
-    Columns,
-    heavy_columns,
-    ranks,
-)
+from sskit.models.columns.scaling import MUCH_LEFT, Columns, heavy_columns, ranks
 from sskit.models.kernel.functions import Kernel
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
@@ -61,11 +58,9 @@ from sskit.solvers import (
     SoftBCFW,
     Subgradient,
 )
-from sskit.solvers.common.fit import solve
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.convex_concave import Completed, solve_in_rounds
-from sskit.solvers.quasi_newton.first_point import first_point
+from sskit.solvers.convex_concave import Completed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -119,12 +114,7 @@ SMALLEST_LAM = 1e-150
 QUIET = {"over": "ignore", "invalid": "ignore"}
 # Arguments of solvers beside the problem.
 SOLVING = "tol", "max_iter", "n_jobs", "random_state", "verbose"
-SAMPLINGS = "auto", "gap", "uniform", "permutation", "max_gap"
 RESCALINGS = {"margin": None, "slack": SlackRescaling()}
-
-
-# Parameters that may be dicts by label.
-BY_LABEL = ("class_weight", "loss", "max_length", "n_components", "n_states_per_label")
 
 
 @parameters
@@ -139,7 +129,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     fit. ``_bind(checked, summary)`` returns the `TrainingTask` of checked data, given the summary
     of all; `_bind_scaled` adds the fitted attributes that say what labels and columns are.
     `_make_task` is the three of them for data in one piece. Data in parts are read where they lie,
-    the summaries are merged once by `_agree`, and each part is bound where it lies.
+    the summaries are merged once for `_agree`, and each part is bound where it lies.
 
     Its fit stores what `_fit` returns with `replace_fitted`: until then nothing of the estimator
     changes.
@@ -156,7 +146,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         StrOptions({"auto", "fw", "pairwise", "away"}), default="auto"
     )
     sampling: Literal["auto", "gap", "uniform", "permutation", "max_gap"] = parameter(
-        StrOptions(set(SAMPLINGS)), default="auto"
+        StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"}), default="auto"
     )
     cache: Literal["auto"] | bool = parameter(StrOptions({"auto"}), "boolean", default="auto")
     bounds: tuple[Any, Any] | list[Any] | dict[str, Any] | None = parameter(
@@ -207,23 +197,24 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _options(self):
         """Return the `Options` of a fit; raises an error for the first parameter that is wrong."""
         check_constraints(self)
-        rescaling = self.rescaling
-        if isinstance(rescaling, str):
-            rescaling = RESCALINGS[rescaling]
+        rescaling = RESCALINGS.get(self.rescaling, self.rescaling)
         if rescaling is not None:
             rescaling.check()
         check_entries_by_label(self)
         solver = self._make_solver()
         check_combinations(self, solver)
-        solving = {name: getattr(self, name) for name in SOLVING}
-        likelihood = is_likelihood(self)
-        return Options(solver=solver, rescaling=rescaling, likelihood=likelihood, solving=solving)
+        return Options(
+            solver=solver,
+            rescaling=rescaling,
+            likelihood=is_likelihood(self),
+            solving={name: getattr(self, name) for name in SOLVING},
+        )
 
     def _make_task(self, X, y, sample_weight, options=None, **further):
         """Bind the model to training data, under slack rescaling if chosen; as `_bind`."""
         options = self._options() if options is None else options
         checked = self._read_data(X, y, sample_weight, **further)
-        summary = self._agree(None, options, checked)
+        summary = self._agree(checked.summary, options, checked)
         if self.lam is None and checked.weight is not None:
             warn_of_weights(checked.weight)
         columns, heavy = summary.options.columns, None
@@ -268,14 +259,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
         return task._replace(box=task.layout.bounds(self.bounds), unscaled=unscaled)
 
-    def _agree(self, summaries, options, checked=None):
-        """Return the summary of all data from the summaries of their parts.
+    def _agree(self, summary, options, checked=None):
+        """Return the summary of all data with all options of the fit.
 
         Parameters
         ----------
-        summaries : list of Summary or None
-            In the order of the parts; None for a part that has no samples. Those of data in one
-            piece are not read.
+        summary : Summary
+            Of all data, merged of those of parts.
         options : Options
             What the parameters alone decide.
         checked : TrainingData, default=None
@@ -289,13 +279,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         Raises
         ------
         ValueError
-            Naming the first part that differs where all must be the same, or if all parts
-            together lack what training data must have.
+            If all parts together lack what training data must have.
         """
-        summary = merge_summaries(summaries) if checked is None else checked.summary
         summary.check()
         summary = self._decide(summary, options, checked)
-        self._warn_of_labels(summary)
+        if getattr(summary, "labels", None) is not None:
+            warn_of_labels(self, summary.labels)
         return summary
 
     def _summarize_again(self, summary, count):
@@ -323,18 +312,6 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         """Return data, as they are trained on by the options, and the summary of all data."""
         return checked, summary
 
-    def _warn_of_labels(self, summary):
-        """Warn of parameters by label whose keys seem to be written otherwise than labels are."""
-        labels = getattr(summary, "labels", None)
-        if labels is None:
-            return
-        for name in BY_LABEL:
-            by_label = getattr(self, name, None)
-            if isinstance(by_label, dict):
-                optional = (plain(getattr(self, "outside", None)),)
-                by_label = labels_with_costs(by_label) if name == "loss" else by_label
-                warn_of_unmatched(by_label, labels.values.tolist(), name, optional)
-
     def _make_solver(self):
         """Return the solver object of the parameters."""
         further = {name: getattr(self, name) for name in OF_SOLVER if getattr(self, name) != "auto"}
@@ -348,13 +325,13 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             solver, takes = ExponentiatedGradient() if dual else LBFGS(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
-            takes = solver.get_params()
+            takes = vars(solver)
         for name in further.keys() - takes:
             raise ValueError(
                 f"{name}={further[name]!r} cannot be combined with solver={self.solver!r:.80}: "
                 "leave it at 'auto', or set it on a solver object that has it"
             )
-        solver.set_params(**further)._validate_params()
+        check_constraints(solver.set_params(**further))
         return solver
 
     def _likelihood_solver(self, problem, solver, lam_ratio):
@@ -369,14 +346,12 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return fast if can else solver
 
     def _solver_for(self, problem, solver):
-        """Return the solver for a problem: of few training pairs "auto" is cutting planes.
+        """Return the solver for hinges: of few training pairs "auto" is cutting planes.
 
         With so few blocks one program over all cuts is as good as steps block by block, and takes
         at most twice the calls of the oracle and far less time, unless there are so many weights
         that the sums of cuts cost more than the oracle. Of long pairs more are few.
         """
-        if is_likelihood(self):
-            return solver
         n, length = problem.n_blocks, problem.mean_length()
         few = any(
             n <= most_pairs
@@ -406,8 +381,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if box is None:
             regularizer = Regularizer(lam, task.layout.n_weights, task.problem.space.covector)
         else:
-            if task.columns is not None:
-                box = task.columns.box(task.layout, *box)
+            if task.options.columns is not None:
+                box = task.options.columns.box(task.layout, *box)
             regularizer = BoxRegularizer(lam, *box)
         if prior is not None:
             regularizer.set_prior(prior)
@@ -431,11 +406,9 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Fitted attributes.
         """
         task = self._make_task(X, y, sample_weight, **further)
-        lam = resolved_lam(self, task.default_lam)
+        lam = float(self.lam or task.default_lam)
         prior = None if self.prior is None else flat_prior(self, task)
-        make_regularizer = partial(self._make_regularizer, task, lam, prior)
-        fitted = self._solve(task, make_regularizer, X, y, sample_weight)
-        return fitted | self._seen(task.problem.n_blocks, task.total_weight)
+        return self._solve(task, lam, prior, X, y, sample_weight)
 
     def _seen(self, n_samples, total_weight):
         """Return the fitted attribute with the number of samples seen, for further steps."""
@@ -443,15 +416,17 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             return {}
         return {"n_samples_seen_": n_samples if total_weight is None else total_weight}
 
-    def _solve(self, task, make_regularizer, X, y, sample_weight, begin_at=None):
+    def _solve(self, task, lam, prior, X, y, sample_weight, begin_at=None):
         """Solve a training problem.
 
         Parameters
         ----------
         task : TrainingTask
             The problem, and what its weights mean.
-        make_regularizer : callable
-            Returns a new `Regularizer`, which holds lam and the weights of one run.
+        lam : float
+            Regularisation strength.
+        prior : ndarray of shape (n_weights,) or None
+            Weights towards which those of the problem are regularised; None means zero.
         X, y, sample_weight : object
             Arguments of fit, of which callbacks are told.
         begin_at : ndarray of shape (n_weights,), default=None
@@ -462,63 +437,48 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         fitted : dict
             Fitted attributes.
         """
-        problem, regularizer = task.problem, make_regularizer()
-        metadata = {"sample_weight": sample_weight}
-        solver = self._solver_for(problem, task.options.solver)
-        if task.options.likelihood:
-            lam_ratio = regularizer.lam / task.default_lam
-            solver = self._likelihood_solver(problem, solver, lam_ratio)
-        solver = solver.resolved(problem, regularizer.bounded)
-        fingerprint, start = self._last_fit(task) if self.warm_start else (None, None)
+        problem, options = task.problem, task.options
+        if options.likelihood:
+            solver = self._likelihood_solver(problem, options.solver, lam / task.default_lam)
+        else:
+            solver = self._solver_for(problem, options.solver)
+        solver = solver.resolved(problem, task.layout.bounds(self.bounds) is not None)
+        fingerprint = start = None
+        if self.warm_start:
+            fingerprint, last = task.fingerprint(), vars(self).get("_warm_start")
+            start = last and last.point_for(fingerprint, options.columns)
         if self.verbose:
-            report_choices(self, task, solver, regularizer.lam)
-        reporter = PassReporter(self, self.max_iter, X, y, metadata, task.attributes)
+            report_choices(self, task, solver, lam)
+        reporter = PassReporter(self, X, y, sample_weight, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = task.options.solving | {"stop": stop}
-            if task.summed is not None and start is None and begin_at is None:
-                training = task.summed, solver, problem, make_regularizer
-                start = first_point(*training, **limits)
+            limits = options.solving | {"stop": stop, "start": start, "begin_at": begin_at}
             on_pass = reporter.on_pass if reporter.listens else None
-            limits |= {"on_pass": on_pass, "start": start}
-            if task.completion is None:
-                solution, rounds = solve(solver, problem, regularizer, **limits), None
-            else:
-                training = task.completion, solver, problem, make_regularizer
-                solution, rounds = solve_in_rounds(*training, begin_at=begin_at, **limits)
+            make_regularizer = partial(self._make_regularizer, task, lam, prior)
+            solution, rounds = task.solve(solver, make_regularizer, on_pass=on_pass, **limits)
             kept = {}
             if self.warm_start:
                 point = solution.fit.save()
                 if rounds is not None:
                     point = Completed(point, rounds.truth, solution.w)
-                columns = None if task.columns is None else task.columns.alone()
+                columns = options.columns and options.columns.alone()
                 kept["_warm_start"] = WarmStart(fingerprint, point, columns)
-            lam, plain = regularizer.lam, regularizer.prior is None and task.completion is None
             # the vectors of the run may be most of the memory
-            solution, regularizer = replace(solution, fit=None), None
+            solution = replace(solution, fit=None)
             further = {"rounds": rounds, "overwrite": not self.warm_start}
             fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
-        if solution.status is Status.CONVERGED and plain:
-            warn_of_little(self, fitted, solution.unit, X, y)
+        if solution.status is Status.CONVERGED and prior is None and task.completion is None:
+            warn_of_little(replace_fitted(copy(self), fitted), solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0
             if task.heavy is not None and left > MUCH_LEFT:
                 warn_of_columns(self, task.heavy, left)
-        return fitted
+        return fitted | self._seen(problem.n_blocks, task.total_weight)
 
     def _different(self, labels):
         """Return the set of different labels among some labellings or truths."""
         return {str(label) for labelling in labels for label in labelling}
-
-    def _last_fit(self, task):
-        """Return the fingerprint of a problem, and where the last fit of it ended, if kept."""
-        fingerprint = task.fingerprint()
-        last = vars(self).get("_warm_start")
-        if last is None:
-            return fingerprint, None
-        last.check(fingerprint)
-        return fingerprint, last.point_for(task.columns)
 
     @available_if(lambda self: self._weighs_by_label)
     def weights_frame(
@@ -597,11 +557,3 @@ def replace_fitted(estimator, fitted):
     vars(estimator).update(fitted)
     estimator._make_ready()
     return estimator
-
-
-def check_constraints(estimator, *names):
-    """Raise an error for the first parameter, of some or all, that cannot have its value."""
-    constraints = estimator._parameter_constraints
-    # predictions need some, often
-    values = {name: getattr(estimator, name) for name in names or sorted(constraints)}
-    validate_parameter_constraints(constraints, values, type(estimator).__name__)

@@ -154,24 +154,6 @@ def support_of(coefficients, labels, kernel, X):
     }
 
 
-def check_functions(estimator, n_functions):
-    """Raise ValueError, naming it, for an attribute of a kernel model that does not fit."""
-    n, p = np.size(getattr(estimator, "support_", None)), check_count(estimator, "n_features_in_")
-    check_numbers(estimator, {"support_": (n,)}, integer=True)
-    kernel, support = getattr(estimator, "kernel_", None), estimator.support_
-    if not isinstance(kernel, Kernel):
-        raise_damaged(estimator, f"kernel_ must be a Kernel, got {kernel!r}")
-    precomputed = isinstance(kernel, PrecomputedKernel)
-    if precomputed and n and not 0 <= support.min() <= support.max() < p:
-        raise_damaged(estimator, f"support_ must hold numbers of {p} training rows")
-    shapes = {"dual_coef_": (n_functions, n), "support_vectors_": (0, 0) if precomputed else (n, p)}
-    vectors = getattr(estimator, "support_vectors_", None)
-    if sp.issparse(vectors) and vectors.shape == shapes["support_vectors_"]:
-        check_sparse(estimator, "support_vectors_", vectors)
-        del shapes["support_vectors_"]
-    check_numbers(estimator, shapes)
-
-
 def function_values(estimator, X, n_functions):
     """Return the values of the functions of a fitted estimator, without the intercept.
 
@@ -194,7 +176,18 @@ def function_values(estimator, X, n_functions):
     ValueError
         Naming a fitted attribute that does not fit the others.
     """
-    check_functions(estimator, n_functions)
-    return expand(
-        estimator.kernel_, X, estimator.support_, estimator.support_vectors_, estimator.dual_coef_
-    )
+    n, p = np.size(getattr(estimator, "support_", None)), check_count(estimator, "n_features_in_")
+    check_numbers(estimator, {"support_": (n,)}, integer=True)
+    kernel, support = getattr(estimator, "kernel_", None), estimator.support_
+    if not isinstance(kernel, Kernel):
+        raise_damaged(estimator, f"kernel_ must be a Kernel, got {kernel!r}")
+    precomputed = isinstance(kernel, PrecomputedKernel)
+    if precomputed and n and not 0 <= support.min() <= support.max() < p:
+        raise_damaged(estimator, f"support_ must hold numbers of {p} training rows")
+    shapes = {"dual_coef_": (n_functions, n), "support_vectors_": (0, 0) if precomputed else (n, p)}
+    vectors = getattr(estimator, "support_vectors_", None)
+    if sp.issparse(vectors) and vectors.shape == shapes["support_vectors_"]:
+        check_sparse(estimator, "support_vectors_", vectors)
+        del shapes["support_vectors_"]
+    check_numbers(estimator, shapes)
+    return expand(kernel, X, support, vectors, estimator.dual_coef_)

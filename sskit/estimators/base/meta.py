@@ -10,18 +10,12 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sskit._parameters import check_constraints
 from sskit._public import PublicMixin
-from sskit._types import (
-    ArrayLike,
-    BaseEstimator,
-    MetaEstimatorMixin,
-    Method,
-    Samples,
-    available_if,
-)
-from sskit.estimators.base.estimator import StructuredEstimator, check_constraints
-from sskit.estimators.base.scoring import find_scorer
-from sskit.estimators.base.weights import weight_argument
+from sskit._types import ArrayLike, BaseEstimator, MetaEstimatorMixin, Method, Samples, available_if
+from sskit.estimators.base.estimator import StructuredEstimator
+from sskit.estimators.base.objective import weight_argument
+from sskit.metrics.scoring import find_scorer
 
 
 def estimator_has(name: str) -> Callable[[Method], Method]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,9 @@ def report_choices(estimator, task, solver, lam):
     phrases, problem = [], task.problem
     if estimator.lam is None:
         phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")
-    if isinstance(getattr(estimator, "standardize", None), str) and task.scalable:
-        phrases.append(scaling(task.columns))
+    auto = isinstance(getattr(estimator, "standardize", None), str)
+    if auto and "feature_scale_" in task.to_attributes.shared:  # else in a kernel space
+        phrases.append(scaling(task.options.columns))
     phrases += task.chosen
     if estimator._asks_for_no_solver():
         options = {name: value for name, value in solver.get_params().items() if name in OF_SOLVER}
@@ -159,38 +159,32 @@ def warn_of_end(name, solution, tol):
     )
 
 
-def warn_of_little(estimator, fitted, unit, X, y):
+def warn_of_little(model, unit, X, y):
     """Warn of a fit that has learned next to nothing, and say what may help.
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        The estimator.
-    fitted : dict
-        Its fitted attributes.
+    model : StructuredEstimator
+        Fitted.
     unit : float
         P(0), the objective at w = 0.
     X, y : object
-        The training data; the fitted model is asked for some of them.
+        The training data; the model is asked for some of them.
     """
-    primal, reasons = fitted["primal_objective_"], []
-    if primal >= (1 - min(estimator.tol, LITTLE)) * unit > 0:
+    primal, reasons = model.primal_objective_, []
+    if primal >= (1 - min(model.tol, LITTLE)) * unit > 0:
         reasons.append(f"the objective, {primal:.4g}, is hardly below that of w = 0, {unit:.4g}")
-    n_asked = min(estimator._n_asked, _num_samples(X))
+    n_asked = min(model._n_asked, _num_samples(X))
     if n_asked >= FEW_SAMPLES:
         X, y = indexable(X, y)
         some = np.linspace(0, _num_samples(X) - 1, n_asked).astype(np.intp)
-        model = copy(estimator)
-        kept = {name: value for name, value in vars(model).items() if not name.endswith("_")}
-        vars(model).clear()
-        vars(model).update(kept | fitted)
-        answers = estimator._different(model.predict(_safe_indexing(X, some)))
-        if len(answers) == 1 and len(estimator._different(_safe_indexing(y, some))) > 1:
+        answers = model._different(model.predict(_safe_indexing(X, some)))
+        if len(answers) == 1 and len(model._different(_safe_indexing(y, some))) > 1:
             reasons.append(f"the answer to all of {n_asked} training samples is {answers.pop()!r}")
     if reasons:
         warn(
-            f"{type(estimator).__name__} has learned next to nothing: {', and '.join(reasons)}. "
-            f"{estimator._cure}",
+            f"{type(model).__name__} has learned next to nothing: {', and '.join(reasons)}. "
+            f"{model._cure}",
         )
 
 
@@ -235,8 +229,12 @@ class WarmStart:
         "anew"
     )
 
-    def point_for(self, columns):
-        """Return where to start if columns are scaled so: averages are of weights, and lost."""
+    def point_for(self, fingerprint, columns):
+        """Return where to start a fit to a problem; raises ValueError if it is another one.
+
+        Averages are of weights, and lost if columns are scaled otherwise.
+        """
+        self.check(fingerprint)
         return self.point if columns == self.columns else self.point.without_average()
 
     def check(self, fingerprint):
@@ -308,25 +306,21 @@ class PassReporter:
     ----------
     estimator : estimator
         Which is being fitted.
-    max_iter : int
-        Largest number of passes.
-    X, y : object
-        The training data.
-    metadata : dict
-        Further arguments of fit, such as sample_weight.
+    X, y, sample_weight : object
+        Arguments of fit.
     reconstruct : callable
         Maps weights to the fitted attributes, for callbacks that want a fitted estimator.
     """
 
-    def __init__(self, estimator, max_iter, X, y, metadata, reconstruct):
+    def __init__(self, estimator, X, y, sample_weight, reconstruct):
         self.estimator = estimator
         self.reconstruct = reconstruct
-        self.data = {"X": X, "y": y, "metadata": metadata}
+        self.data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         # of a meta-estimator, see HeldOutWatch
         self.watch = vars(estimator).get("_watch")
         self.context = None
         if hasattr(estimator, "_init_callback_context"):
-            self.context = estimator._init_callback_context(max_subtasks=max_iter)
+            self.context = estimator._init_callback_context(max_subtasks=estimator.max_iter)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
         # Without callbacks a fit of many passes would only collect empty contexts.
         self.active = self.context is not None and bool(getattr(estimator, "_skl_callbacks", []))

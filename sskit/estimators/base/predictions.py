@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._numbers import check_bool, check_k
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
-from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
+from sskit.estimators.base.fitted_state import check_numbers
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
 from sskit.metrics import token_accuracy_score
@@ -36,36 +36,6 @@ def check_modest(estimator, request, names=("coef_",)):
         shapes = {name: w.shape for name, w in weights.items() if w is not None}
         check_numbers(estimator, shapes)
         raise ValueError("the features in X are too large: the scores of labels may overflow")
-
-
-def check_states(estimator):
-    """Return how many states all labels of a fitted tagger have, or raise ValueError."""
-    n_classes, states = check_labels(estimator), states_of_labels(estimator)
-    if states is None:
-        return n_classes
-    check_numbers(estimator, {"n_states_": (n_classes,)}, integer=True)
-    if states.min() < 1:
-        raise_damaged(estimator, "n_states_ must be positive numbers of states")
-    return int(states.sum(dtype=np.float64))
-
-
-def state_labels(estimator):
-    """Return the label of each hidden state, (n_states,); without hidden states, the labels."""
-    states = states_of_labels(estimator)
-    return estimator.classes_ if states is None else np.repeat(estimator.classes_, states)
-
-
-def best_of_states(estimator, scores):
-    """Return the scores of labels, (N, K), from those of states: each by its best one."""
-    states = states_of_labels(estimator)
-    if states is None:
-        return scores
-    return np.maximum.reduceat(scores, np.cumsum(states) - states, axis=1)
-
-
-def states_of_labels(estimator):
-    """Return how many hidden states each label of a fitted tagger has, (K,); None: one each."""
-    return vars(estimator).get("n_states_")
 
 
 class FittedTagger:

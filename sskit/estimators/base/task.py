@@ -1,14 +1,52 @@
 """The training problem that an estimator makes of its data, and the attributes that it fits."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sskit.estimators.base.kernels import support_of
-from sskit.estimators.base.options import Options
 from sskit.models.kernel.functions import Kernel
 from sskit.models.layout import WeightLayout
+from sskit.solvers.common.fit import solve
+from sskit.solvers.convex_concave import solve_in_rounds
+from sskit.solvers.quasi_newton.first_point import first_point
+
+if TYPE_CHECKING:
+    from sskit.models.columns.scaling import Columns
+    from sskit.models.slack.model import SlackRescaling
+    from sskit.solvers.common.solver import Solver
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a fit has decided; nothing behind its start reads these parameters again.
+
+    What follows from parameters alone is decided before the data are read, the rest once the
+    summary of all data is known, see `StructuredEstimator._decide`. A family may have further
+    fields in a subclass.
+
+    Attributes
+    ----------
+    solver : Solver
+        That of the parameters; until the problem is known, some of its values may be "auto".
+    rescaling : SlackRescaling or None
+        What wraps problems of another rescaling than margin.
+    likelihood : bool
+        Whether the negative log-likelihood stands for the loss.
+    solving : dict
+        Arguments of the solver beside the problem, by name.
+    columns : Columns or None
+        How the columns of the features are scaled and renumbered; None if they are not.
+    """
+
+    solver: Solver
+    rescaling: SlackRescaling | None = None
+    likelihood: bool = False
+    solving: dict
+    columns: Columns | None = None
 
 
 @dataclass(frozen=True)
@@ -112,38 +150,61 @@ class TrainingTask(NamedTuple):
     total_weight: float | None = None
 
     @property
-    def scalable(self):
-        """Whether columns may be scaled: not in the space of a kernel."""
-        return "feature_scale_" in self.to_attributes.shared
-
-    @property
     def layout(self):
         """Places of the weights."""
         return self.to_attributes.layout
 
-    @property
-    def columns(self):
-        """How the columns of the features were scaled; None if they were not."""
-        return None if self.options is None else self.options.columns
-
     def to_user(self, w, overwrite=False):
         """Return flat weights of features as the user gave them, from those of scaled ones."""
-        if self.columns is None:
+        columns = self.options.columns
+        if columns is None:
             return w
-        w = self.columns.to_user(self.layout, w, overwrite)
+        w = columns.to_user(self.layout, w, overwrite)
         return w if self.box is None else np.clip(w, *self.box, out=w)
 
     def from_user(self, w):
         """Return flat weights of scaled features, a copy; the inverse of `to_user`."""
-        return np.array(w) if self.columns is None else self.columns.from_user(self.layout, w)
+        columns = self.options.columns
+        return np.array(w) if columns is None else columns.from_user(self.layout, w)
 
     def attributes(self, w, overwrite=False):
         """Return the fitted attributes by name, of a copy of flat weights of the problem.
 
         Where these may be overwritten, the attributes are parts of them.
         """
-        w = w if overwrite or self.columns is not None else np.array(w)
+        w = w if overwrite or self.options.columns is not None else np.array(w)
         return self.to_attributes(self.to_user(w, overwrite))
+
+    def solve(self, solver, make_regularizer, *, start=None, begin_at=None, **limits):
+        """Solve the problem, round after round if labels are not known.
+
+        Parameters
+        ----------
+        solver : Solver
+            Resolved.
+        make_regularizer : callable
+            Returns a new `Regularizer`, which has lam and the weights of one run.
+        start : DualPoint, Completed or None
+            Where an earlier fit ended.
+        begin_at : ndarray of shape (n_weights,), default=None
+            Weights by which labels that are not known are completed first.
+        **limits : object
+            Further arguments of `sskit.solvers.common.fit.solve`.
+
+        Returns
+        -------
+        solution : Solution
+            The weights with their certificate.
+        rounds : Descent or None
+            In which labels were completed, if there were such.
+        """
+        training = solver, self.problem, make_regularizer
+        if self.completion is not None:
+            begun = {"start": start, "begin_at": begin_at}
+            return solve_in_rounds(self.completion, *training, **begun, **limits)
+        if self.summed is not None and start is None and begin_at is None:
+            start = first_point(self.summed, *training, **limits)
+        return solve(solver, self.problem, make_regularizer(), start=start, **limits), None
 
     def fingerprint(self):
         """Return the fingerprint of the training data, which does not depend on scaled columns."""

@@ -5,14 +5,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import issparse
 
+from sskit._parameters import check_constraints
 from sskit._ready import all_within
-from sskit.estimators.base.estimator import check_constraints
 from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
 from sskit.estimators.base.kernels import function_values
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.explanation.explain import Terms
-from sskit.estimators.reading.columns import check_columns, edge_column_names
 from sskit.inputs.chains.pairs import stack_pairs
+from sskit.inputs.frames import check_columns, edge_column_names
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
 from sskit.models.chain.transitions import check_possible, resolve_transitions

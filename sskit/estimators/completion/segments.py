@@ -71,26 +71,6 @@ class HiddenSegments(Completion):
         """Return the codes of tokens of the states of all segments."""
         return (2 * np.repeat(states, self.spans[1]) + (self.codes & 1)).astype(np.int32)
 
-    def scores(self, blocks):
-        """Return the scores of all segments with each state, of the weights in blocks."""
-        X, (starts, sizes) = self.data.values, self.spans
-        several = (self.model.limits > 1)[None]
-        scores = np.add.reduceat(as_dense(X @ blocks["coef"].T), starts, axis=0)
-        if "first_coef" in blocks:
-            scores += several * as_dense(X[starts] @ blocks["first_coef"].T)
-            scores += several * as_dense(X[starts + sizes - 1] @ blocks["last_coef"].T)
-        if "lengths" in blocks:
-            scores += several * blocks["lengths"].T[sizes - 1]
-        if self.whole is not None:
-            weights, offsets = blocks["segment_coef"], self.data.offsets
-            lengths, n_whole = np.diff(offsets), blocks["segment_coef"].shape[1]
-            most = np.minimum(lengths, int(self.model.limits.max()))
-            first = np.append(0, np.cumsum(lengths * most))
-            i = np.searchsorted(offsets, starts, side="right") - 1
-            rows = first[i] + (starts - offsets[i]) * most[i] + sizes - 1
-            scores += self.whole.reshape(-1, n_whole)[rows] @ weights.T
-        return scores
-
     def complete(self, w):
         """Return the codes of the best states of the true segments under flat weights."""
         blocks, n_states = self.model.layout.split(w), len(self.model.limits)
@@ -100,7 +80,8 @@ class HiddenSegments(Completion):
             block[...] = np.eye(n_states) if name == "coef" else blocks[name]
         offsets = np.searchsorted(self.spans[0], self.data.offsets)
         possible = self.kinds[:, None] == self.states.labels
-        segments = RaggedArray(self.scores(blocks), offsets)
+        scores = self.model.span_scores(self.data, self.spans, blocks, self.whole)
+        segments = RaggedArray(scores, offsets)
         return self.as_truth(chains.decoder(segments, own, self.n_jobs, possible=possible).best())
 
     def starts(self, solved):
@@ -113,8 +94,3 @@ class HiddenSegments(Completion):
         for _ in range(self.n_init):
             given = self.kinds, self.states.counts, random_state
             yield self.as_truth(cluster_states(means, *given))
-
-
-def as_dense(product):
-    """Return a product of features, perhaps sparse, as an array."""
-    return product.toarray() if sp.issparse(product) else np.asarray(product)

@@ -9,8 +9,8 @@ import numpy as np
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._types import Dictionary, Samples
+from sskit.estimators.base.fitted_state import check_labels, check_numbers, raise_damaged
 from sskit.estimators.base.outcome import FittedRounds
-from sskit.estimators.base.predictions import state_labels, states_of_labels
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged import split
@@ -123,7 +123,7 @@ class HiddenStatesMixin(FittedStates):
 
     def _state_names(self):
         """Return what rows of weights are of: labels, or states, "label/0" and so on."""
-        if states_of_labels(self) is None:
+        if "n_states_" not in vars(self):
             return self.classes_.tolist()
         return names_of_states(self.state_labels_)
 
@@ -135,21 +135,38 @@ def names_of_states(labels):
 
 
 def fitted_states(tagger):
-    """Return the `LabelStates` of a fitted tagger; None: one for each label."""
-    counts = states_of_labels(tagger)
-    return None if counts is None else states_of(counts)
+    """Return how many states a fitted tagger has, and its `LabelStates`; None: one for each label.
 
-
-def known_states(tagger, known, lengths):
-    """Return the `LabelStates` of a fitted tagger, or None, and which states are possible.
-
-    Parameters are those of `check_known`.
+    Raises ValueError, naming it, for an attribute that does not fit the others.
     """
-    states = fitted_states(tagger)
+    n_classes, counts = check_labels(tagger), vars(tagger).get("n_states_")
+    if counts is None:
+        return n_classes, None
+    check_numbers(tagger, {"n_states_": (n_classes,)}, integer=True)
+    if counts.min() < 1:
+        raise_damaged(tagger, "n_states_ must be positive numbers of states")
+    states = states_of(counts)
+    return len(states.labels), states
+
+
+def known_states(tagger, states, known, lengths):
+    """Return which states are possible; None: all; other parameters are those of `check_known`."""
     possible = check_known(known, lengths, tagger.classes_)
-    if states is not None and possible is not None:
-        possible = possible[:, states.labels]
-    return states, possible
+    return possible if states is None or possible is None else possible[:, states.labels]
+
+
+def state_labels(tagger):
+    """Return the label of each hidden state, (n_states,); without hidden states, the labels."""
+    counts = vars(tagger).get("n_states_")
+    return tagger.classes_ if counts is None else np.repeat(tagger.classes_, counts)
+
+
+def best_of_states(tagger, scores):
+    """Return the scores of labels, (N, K), from those of states: each by its best one."""
+    counts = vars(tagger).get("n_states_")
+    if counts is None:
+        return scores
+    return np.maximum.reduceat(scores, np.cumsum(counts) - counts, axis=1)
 
 
 def resolve_states(number, classes, n_tokens, tokens="tokens", name="n_states_per_label"):

@@ -11,23 +11,24 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
-from sskit.estimators.base.costs import CostOptions
 from sskit.estimators.base.fitted_state import (
     check_count,
     check_fitted,
     check_labels,
     check_numbers,
 )
-from sskit.estimators.base.predictions import (
-    best_of_states,
-    check_modest,
-    check_states,
-    state_labels,
-)
+from sskit.estimators.base.objective import CostOptions
+from sskit.estimators.base.predictions import check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.completion.hidden import HiddenNodes, settings_of
-from sskit.estimators.completion.states import fitted_states, known_states, resolve_states
-from sskit.estimators.online import OnlineEstimator, among, check_as_before, check_kinds_as_before
+from sskit.estimators.completion.states import (
+    best_of_states,
+    fitted_states,
+    known_states,
+    resolve_states,
+    state_labels,
+)
+from sskit.estimators.online import OnlineEstimator, check_as_before, check_kinds_as_before
 from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
 from sskit.inputs.graphs import check_allowed_pairs, check_graphs, check_known_of_kinds
 from sskit.inputs.labels.targets import NodeLabels
@@ -163,7 +164,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         # labels that a kind has had stay possible
         rows, columns = kinds.tolist(), last["classes_"].tolist()
         pairs = {(rows[a], columns[b]) for a, b in np.argwhere(last["kind_classes_"]).tolist()}
-        kinds = among(kinds, summary.kinds)
+        kinds = summary.kinds.among(kinds)
         return replace(summary, kinds=kinds, kind_labels=summary.kind_labels | pairs)
 
     def _areas(self, graphs):
@@ -333,7 +334,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     def _fitted_model(self):
         """Return the model of the fitted weights, or raise ValueError if they do not fit."""
         check_fitted(self)
-        n_states, fitted = check_states(self), vars(self)
+        (n_states, states), fitted = fitted_states(self), vars(self)
         sizes = [check_count(self, name) for name in ("n_features_in_", "n_edge_features_in_")]
         tables = () if self.pairwise_form_ == "potts" else (n_states, n_states)
         # weights of the nodes are looked at with the scores of a request
@@ -343,13 +344,14 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
             shape = check_labels(self, "node_kinds_", least=0), len(self.classes_)
             check_numbers(self, {"kind_classes_": shape})
         choices = {"form": self.pairwise_form_, "inference": fitted.get("inference_")}
-        return self._make_model(fitted_states(self), *sizes, n_states, **choices)
+        return self._make_model(states, *sizes, n_states, **choices)
 
     def _decoder(self, X, known=None):
         """Return the decoder of graphs, and the graphs."""
         model, graphs = self._fitted_model(), self._check_inputs(X)
+        _, states = fitted_states(self)
         known = known_nodes(known, graphs, self.classes_, self.ignore_label)
-        states, possible = known_states(self, known, graphs.n_nodes)
+        possible = known_states(self, states, known, graphs.n_nodes)
         codes = graphs.node_codes(vars(self).get("node_kinds_"))
         if codes is not None:
             of_kind = self.kind_classes_.astype(bool)[codes]

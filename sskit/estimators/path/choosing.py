@@ -14,13 +14,9 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.scoring import find_scorer
-from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.path.tracing import fitted_model
-from sskit.solvers.common.fit import begin
+from sskit.metrics.scoring import find_scorer
 from sskit.solvers.common.solution import Status
-from sskit.solvers.convex_concave import solve_in_rounds
-from sskit.solvers.quasi_newton.first_point import first_point
 
 # What is tried, times the lam that is to be beaten; falling.
 FACTORS = (4.0, 2.0, 1.0, 0.5, 0.25)
@@ -66,7 +62,8 @@ class FallingFits:
         self.estimator.set_params(warm_start=False, tol=max(tol, self.estimator.tol))
         self._task = self.estimator._make_task(X, y, sample_weight, **further)
         solver = self._task.options.solver
-        solver = self.estimator._solver_for(self._task.problem, solver)
+        if not self._task.options.likelihood:
+            solver = self.estimator._solver_for(self._task.problem, solver)
         bounded = self._task.layout.bounds(self.estimator.bounds) is not None
         self._solver = solver.resolved(self._task.problem, bounded)
         self._prior = flat_prior(self.estimator, self._task)
@@ -92,20 +89,13 @@ class FallingFits:
         # a stop that is not entered leaves Ctrl-C to others
         limits = task.options.solving | {"stop": Stop(solver.max_time)}
         with np.errstate(**QUIET):
-            if task.completion is not None:
-                training = task.completion, solver, task.problem, make_regularizer
-                solution, _ = solve_in_rounds(*training, **limits, on_pass=None)
+            if self._run is None or not self.goes_on:
+                solution, _ = task.solve(solver, make_regularizer, on_pass=None, **limits)
+                self._run = solution.fit
             else:
-                tol, max_iter = limits.pop("tol"), limits.pop("max_iter")
-                if self._run is None or not self.goes_on:
-                    if task.summed is not None:
-                        training = task.summed, solver, task.problem, make_regularizer
-                        reach = {"tol": tol, "max_iter": max_iter}
-                        limits["start"] = first_point(*training, **reach, **limits)
-                    self._run = begin(solver, task.problem, make_regularizer(), **limits)
-                else:
-                    self._run.change_lam(lam)
-                solution = self._run.solution(self._run.reach(tol, max_iter=max_iter))
+                self._run.change_lam(lam)
+                reached = self._run.reach(limits["tol"], max_iter=limits["max_iter"])
+                solution = self._run.solution(reached)
         check_overflow(solution.w, [])
         self.complete &= solution.status is Status.CONVERGED
         return fitted_model(estimator, task.attributes, solver, solution.w, lam)
@@ -142,7 +132,7 @@ def score_folds(path, X, y, groups, further):
     # all data first: errors are to name their items, not those of a fold
     whole = FallingFits(estimator, X, y, **further)
     factors = np.array(FACTORS if whole.goes_on else FEW)
-    center = resolved_lam(estimator, whole.default_lam)
+    center = float(estimator.lam or whole.default_lam)
     ratio = center / whole.default_lam
     del whole
     folds = check_cv(path.cv, y, classifier=is_classifier(estimator))
@@ -152,12 +142,10 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    fits = estimator, scorer, path.eps, ratio, X, y, further, scored
+    score = partial(score_fold, estimator, scorer, path.eps, ratio, X, y, further, scored)
 
     def try_out(factors):
-        scored_folds = workers(
-            delayed(score_fold)(k, factors, *fits, *fold) for k, fold in enumerate(splits)
-        )
+        scored_folds = workers(delayed(score)(k, factors, *fold) for k, fold in enumerate(splits))
         return map(np.array, zip(*scored_folds, strict=True))
 
     scores, complete = try_out(factors)
@@ -193,30 +181,24 @@ def extension(factors, index):
     return factors[-1] * np.array([0.5, 0.25]) if index == len(factors) - 1 else np.empty(0)
 
 
-def score_fold(k, factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
+def score_fold(estimator, scorer, tol, ratio, X, y, further, scored, k, factors, train, test):
     """Return the scores of the fold k, and whether all fits reached their tolerance."""
     try:
-        return _score_fold(
-            factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test
-        )
+        X_train, y_train = _safe_split(estimator, X, y, train)
+        held_out = _safe_split(estimator, X, y, test, train)
+        further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
+        of_score = {name: _safe_indexing(further[name], test) for name in scored}
+        fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
+        scores, factors = np.full(len(factors), np.nan), factors.tolist()
+        default = factors.index(1.0) if 1.0 in factors else len(factors)
+        for place, factor in enumerate(factors):
+            # the default has the dependence of lam on the number of samples
+            model = fits.fit(factor * ratio * fits.default_lam)
+            scores[place] = checked_score(scorer(model, *held_out, **of_score))
+            if place > default and scores[place] < scores[default]:
+                break  # the smallest lam, whose fit takes the most passes, would be no better
     except ValueError as error:
         raise ValueError(f"fold {k}: {error}") from error
-
-
-def _score_fold(factors, estimator, scorer, tol, ratio, X, y, further, scored, train, test):
-    X_train, y_train = _safe_split(estimator, X, y, train)
-    held_out = _safe_split(estimator, X, y, test, train)
-    further_of_fold = {name: _safe_indexing(values, train) for name, values in further.items()}
-    of_score = {name: _safe_indexing(further[name], test) for name in scored}
-    fits = FallingFits(estimator, X_train, y_train, tol=tol, **further_of_fold)
-    scores, factors = np.full(len(factors), np.nan), factors.tolist()
-    default = factors.index(1.0) if 1.0 in factors else len(factors)
-    for k, factor in enumerate(factors):
-        # the default has the dependence of lam on the number of samples
-        model = fits.fit(factor * ratio * fits.default_lam)
-        scores[k] = checked_score(scorer(model, *held_out, **of_score))
-        if k > default and scores[k] < scores[default]:
-            break  # the smallest lam, whose fit takes the most passes, would be no better
     return scores, fits.complete
 
 

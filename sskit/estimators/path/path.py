@@ -19,15 +19,16 @@ from sskit._parameters import (
     JOBS,
     NON_NEGATIVE,
     POSITIVE,
+    check_constraints,
     parameter,
     parameters,
 )
 from sskit._types import ArrayLike, Folds, History, Samples, Scoring, Self
 from sskit._warnings import warn
 from sskit.core.regularizer import BoxRegularizer
-from sskit.estimators.base.estimator import check_constraints, replace_fitted
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
-from sskit.estimators.base.weights import weight_argument
+from sskit.estimators.base.objective import weight_argument
 from sskit.estimators.path.choosing import choose, score_folds
 from sskit.estimators.path.tracing import fitted_model, trace
 from sskit.inputs.weights import check_sample_weight

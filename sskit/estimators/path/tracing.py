@@ -10,7 +10,6 @@ from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import common_attributes
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
-from sskit.estimators.base.weights import resolved_lam
 from sskit.estimators.combinations import check_combinations
 from sskit.solvers.common.fit import begin
 from sskit.solvers.common.solution import Proof, Status
@@ -100,7 +99,7 @@ def trace(path, X, y, sample_weight, further):
         "n_iter_": column("n_iter"),
         "n_oracle_calls_": column("n_oracle_calls"),
         "times_": column("time"),
-        "lam_": max(resolved_lam(path.estimator, task.default_lam), lam_end),
+        "lam_": max(float(path.estimator.lam or task.default_lam), lam_end),
         "_unit": fit.unit,
         "_origin": task.to_user(tracer.origin),
         "_origin_gap": tracer.origin_gap,

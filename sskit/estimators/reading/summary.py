@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sskit._labels import label_array
 from sskit._numbers import shortened
 from sskit.core.problem import block_weights
-from sskit.inputs.labels.partial import label_counts
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
 from sskit.inputs.weights import check_total
@@ -133,16 +132,6 @@ class Labels(NamedTuple):
         return cls(values, np.bincount(codes, weight, len(values)))
 
     @classmethod
-    def of_partial(cls, partial, weight=None):
-        """Return the labels of `PartialLabels` with their counts, or what they weigh."""
-        values, counts = partial.classes, None
-        if partial.possible is None:
-            counts = np.bincount(partial.labels, weight, len(values))
-        else:
-            counts = label_counts(partial, repeated=weight)
-        return cls(values, counts)
-
-    @classmethod
     def merge(cls, parts, portions, numbers):
         """Return the union of the labels of several parts.
 
@@ -174,6 +163,12 @@ class Labels(NamedTuple):
             if fractions is not None and portion:
                 fractions[places] += portion * part.fractions
         return cls(values, counts, fractions)
+
+    def among(self, values):
+        """Return the same as labels of some more, of which there are none here."""
+        fractions = None if self.fractions is None else np.zeros(len(values))
+        none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
+        return Labels.merge([none, self], [0.0, 1.0], [0, 1])
 
     def renumber(self, values, codes):
         """Return labels of a part by their numbers here.

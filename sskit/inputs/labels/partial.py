@@ -167,28 +167,41 @@ def spread(entries, sets):
     return entries, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def label_counts(partial, weights=None, repeated=None):
+def label_counts(partial, repeated=None):
     """Return how often each label occurs; one of a set of k possible labels counts 1 / k.
 
     Parameters
     ----------
     partial : PartialLabels
-        Of which something is not known.
-    weights : ndarray of shape (K,), default=None
-        Weights of the labels; then what each token weighs in the mean of its labels.
+        Tokens of which nothing is known count nothing.
     repeated : ndarray of shape (N,), default=None
         How often each token counts; None means once.
 
     Returns
     -------
-    numbers : ndarray of shape (K,), or (N,) with `weights`
-        Tokens of which nothing is known count nothing.
+    counts : ndarray of shape (K,)
+        Whole numbers if all labels are known and tokens count once.
+    """
+    if partial.possible is None:
+        return np.bincount(partial.labels, repeated, len(partial.classes))
+    size = partial.n_possible
+    some = size < len(partial.classes)
+    often = np.ones(len(size)) if repeated is None else repeated
+    return (often[some] / size[some]) @ partial.possible[some]
+
+
+def mean_weights(partial, weights):
+    """Return what each token weighs, (N,), in the mean of its labels, of which some are not known.
+
+    Parameters
+    ----------
+    partial : PartialLabels
+        Tokens of which nothing is known weigh nothing.
+    weights : ndarray of shape (K,)
+        Weights of the labels.
     """
     size = partial.n_possible
     some = size < len(partial.classes)
-    if weights is None:
-        often = np.ones(len(size)) if repeated is None else repeated
-        return (often[some] / size[some]) @ partial.possible[some]
     return np.where(some, partial.possible @ weights / size, 0.0)
 
 

@@ -24,28 +24,6 @@ from sskit.solvers.oracle_calls.pool import Pool
 COUNTED = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
 
 
-def known_columns(proof):
-    """Return the columns of a history that are known of an exact pass.
-
-    A history has a row for each exact pass, or for all passes of a run with columns of its own. It
-    has n_passes and n_oracle_calls so far, time in seconds since the start, these columns, and
-    those of the run.
-
-    Parameters
-    ----------
-    proof : Proof
-        What the oracle proves.
-
-    Returns
-    -------
-    names : tuple of str
-        The objectives primal and dual, and gap (absolute); and inexactness, the part of primal and
-        gap that the oracle may have missed, only if it bounds that: else there is nothing, or
-        nothing is known of it.
-    """
-    return ("primal", "dual", "gap") + ("inexactness",) * (proof is Proof.BOUND)
-
-
 @dataclass(eq=False, repr=False)
 class Fit:
     """The loop of a fit: passes of a run until a gap is reached, at one lam or many.
@@ -53,6 +31,11 @@ class Fit:
     A fit of an estimator reaches one gap. A regularisation path changes lam in between and keeps
     everything else: the problem, the dual point, the planes that were met. `begin` makes one of
     a solver; data in parts have runs of their own.
+
+    The history has a row for each exact pass, or for all passes of a run with columns of its own:
+    n_passes and n_oracle_calls so far; time in seconds since the start; the objectives primal and
+    dual, and gap (absolute); inexactness, the part of primal and gap that the oracle may have
+    missed, only if it bounds that; and the columns of the run.
 
     Parameters
     ----------
@@ -99,7 +82,10 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.known, self.rows = known_columns(self.proof), []
+        self.known, self.rows = ("primal", "dual", "gap"), []
+        if self.proof is Proof.BOUND:
+            # else it misses nothing, or nothing is known of what it does
+            self.known += ("inexactness",)
         self.columns = COUNTED | dict.fromkeys(self.known, np.float64) | self.run.columns
         self.n_iter = 0
         self.estimate = np.inf

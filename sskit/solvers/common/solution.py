@@ -225,7 +225,7 @@ class Solution(Certificate):
     n_oracle_calls : int
         Oracle calls, those of the exact passes included.
     history : dict of ndarray
-        One entry for every exact pass, or for every pass; see `known_columns`.
+        One entry for every exact pass, or for every pass; see `Fit`.
     fit : Fit
         With which to go on from here, if the solver keeps a dual point.
     """

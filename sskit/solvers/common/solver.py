@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sskit._parameters import POSITIVE_OR_INFINITE, parameter, parameters
+from sskit._parameters import POSITIVE_OR_INFINITE, check_constraints, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator, Self
 from sskit.core.stop import Stop
@@ -42,7 +42,7 @@ class Solver(PublicMixin, BaseEstimator):
 
     def check(self) -> None:
         """Raise an error for the first parameter with an invalid value."""
-        self._validate_params()
+        check_constraints(self)
 
     def resolved(self, problem: Problem | None = None, bounded: bool = False) -> Self:
         """Return the solver that runs, with the value of every "auto".
@@ -70,11 +70,10 @@ class Solver(PublicMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} cannot solve problems with bounds; use the solver 'bcfw'"
             )
-        self._validate_params()
+        check_constraints(self)
         auto = self._auto(problem, bounded)
-        asked = self.get_params(deep=False)
-        # parameters are plain values: nothing to copy
-        return type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
+        # parameters are all that it has, and plain values: nothing to copy
+        return type(self)(**vars(self) | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

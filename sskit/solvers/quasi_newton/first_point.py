@@ -7,7 +7,7 @@ from sskit.solvers.quasi_newton.lbfgs import PrimalPoint
 FIRST_PASSES = 10
 
 
-def first_point(summed, solver, problem, make_regularizer, *, tol, max_iter, **options):
+def first_point(summed, solver, problem, make_regularizer, *, tol, max_iter, on_pass, **options):
     """Return the point at which a fit begins.
 
     Parameters
@@ -21,8 +21,8 @@ def first_point(summed, solver, problem, make_regularizer, *, tol, max_iter, **o
         With the sums over hidden states.
     make_regularizer : callable
         Returns a new regularizer.
-    tol, max_iter, **options : object
-        As of `solve`.
+    tol, max_iter, on_pass, **options : object
+        As of `solve`; passes before the first point are not reported.
 
     Returns
     -------

@@ -101,7 +101,9 @@ def test_every_model_takes_a_prior(name):
         given = {"tol": 0.05, "max_iter": 20, "random_state": 0}
         solution = SOLVERS[solver].solve(task.problem, regularizer, **given)
         hinges = make_pool(task.problem).evaluate(regularizer.padded(solution.w)).hinges()
-        inside = w0 if task.columns is None else task.columns.from_user(task.layout, w0)
+        inside = (
+            w0 if task.options.columns is None else task.options.columns.from_user(task.layout, w0)
+        )
         primal = 0.5 * LAM * np.sum((solution.w - inside) ** 2)
         primal += float(np.dot(task.problem.block_weight, hinges))
         if task.problem.exact:

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, f1_score, get_scorer, make_scorer, rand_score
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.estimators.base.scoring import find_scorer
 from sskit.metrics import span_f1_score, token_accuracy_score, token_accuracy_scorer
+from sskit.metrics.scoring import find_scorer
 
 META = [partial(RegularizationPath, cv=2), partial(EarlyStopping, random_state=0)]
 MANY = ["chains", "trees", "graphs", "any graphs", "segments", "matchings"]

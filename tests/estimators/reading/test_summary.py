@@ -32,7 +32,7 @@ def agree(estimator, parts):
     """Checked parts, and the summary of all, which are sent from machine to machine."""
     checked = [estimator._read_data(*part, part=True) for part in parts]
     summaries = [pickle.loads(pickle.dumps(part.summary)) for part in checked]
-    agreed = estimator._agree(summaries, estimator._options())
+    agreed = estimator._agree(merge_summaries(summaries), estimator._options())
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )
@@ -82,7 +82,7 @@ def compare(whole, tasks):
     np.testing.assert_allclose(hinges, expected, rtol=1e-12, atol=1e-12)
     fitted = whole.to_attributes(w)
     summed = {"feature_scale_", "unit_", "means_", "springs_", "score_curves_"}
-    summed |= {"coef_", "intercept_"} if whole.columns is not None else set()
+    summed |= {"coef_", "intercept_"} if whole.options.columns is not None else set()
     for task in tasks:
         assert task.layout.shapes == whole.layout.shapes
         np.testing.assert_equal(task.layout.bounds(None), box)
@@ -138,7 +138,7 @@ def test_empty_parts_are_left_out_and_counted():
         for k, x in enumerate(([1.0, 2.0], [1.0, 2.0, 3.0]))
     )
     with pytest.raises(ValueError, match="^part 3: X has 3 features, but part 1 has 2$"):
-        model._agree([None, two, None, three], model._options())
+        merge_summaries([None, two, None, three])
     with pytest.raises(ValueError, match="^all parts are empty, but at least one sample is needed"):
         merge_summaries([None, None])
 

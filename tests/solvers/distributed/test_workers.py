@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers import BCFW
 from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.distributed.run import WorkersLost
@@ -29,7 +30,8 @@ def tasks_of(name, n_parts):
     estimator, *data = CASES[name]
     estimator = clone(estimator)
     checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
-    agreed = estimator._agree([part.summary for part in checked], estimator._options())
+    merged = merge_summaries([part.summary for part in checked])
+    agreed = estimator._agree(merged, estimator._options())
     summary = estimator._summarize_again(
         agreed, lambda f: [estimator._count(part, f) for part in checked]
     )

@@ -1,4 +1,4 @@
-"""What the parameter `scoring` of meta-estimators stands for."""
+"""What the parameter `scoring` of meta-estimators stands for: a scorer of labels of any form."""
 
 from functools import partial
 from inspect import signature

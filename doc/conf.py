@@ -1,6 +1,6 @@
 """Sphinx configuration. Building and reading the pages need no network.
 
-So there is no intersphinx, which would fetch an inventory of each other project in every build.
+With one there are links to the pages of other projects.
 """
 
 import importlib.metadata
@@ -18,6 +18,7 @@ from sskit import _public
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.append(str(Path(__file__).parent))  # of the extension "combinations"
 import gallery  # noqa: E402
+import inventories  # noqa: E402
 
 # the pictures of estimators in the gallery link to the pages two folders above
 _public.documentation = lambda: "../../"
@@ -39,6 +40,7 @@ extensions = [
     "combinations",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.linkcode" if SOURCE else "sphinx.ext.viewcode",
@@ -54,6 +56,9 @@ source_suffix = {".rst": "restructuredtext"}
 
 # names in single quotes of docstrings become links where they are names of the package
 default_role = "py:obj"
+# and not where they are also those of other projects: `time`, `copy`
+intersphinx_disabled_reftypes = ["std:doc", "py:obj"]
+intersphinx_mapping = inventories.fetch(Path(__file__).parent / "_build" / "inventories")
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"

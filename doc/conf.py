@@ -56,8 +56,6 @@ source_suffix = {".rst": "restructuredtext"}
 
 # names in single quotes of docstrings become links where they are names of the package
 default_role = "py:obj"
-# and not where they are also those of other projects: `time`, `copy`
-intersphinx_disabled_reftypes = ["std:doc", "py:obj"]
 intersphinx_mapping = inventories.fetch(Path(__file__).parent / "_build" / "inventories")
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
@@ -146,6 +144,11 @@ def unlink_foreign_labels(app, what, name, obj, options, lines):
     lines[:] = role.sub(r"\1", "\n".join(lines)).split("\n")
 
 
+def keep_names_our_own(app, env, node, contnode):
+    """Let names in single quotes be no links to other projects: Python has `time` and `copy`."""
+    return contnode if node["reftype"] == "obj" else None
+
+
 def leave_out_compiled_modules(app, env):
     """Drop modules without Python source from the index of sources, where they have no page."""
     known = getattr(env, "_viewcode_modules", {})
@@ -156,6 +159,7 @@ def leave_out_compiled_modules(app, env):
 def setup(app):
     """Register the hooks above."""
     app.connect("autodoc-process-docstring", unlink_foreign_labels)
+    app.connect("missing-reference", keep_names_our_own, priority=400)  # before intersphinx
     if not SOURCE:
         app.connect("viewcode-follow-imported", find_module)
         app.connect("env-updated", leave_out_compiled_modules)

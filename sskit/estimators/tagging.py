@@ -108,6 +108,7 @@ class Tagger(FittedTokens, HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     - ``_terms(sample)`` returns all the `Terms` of a list of one sample.
     """
 
+    _labels_parts = True
     ignore_label: object = parameter(default=None)
     surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
 

@@ -20,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "public_names.txt"
 CHANGELOG = ROOT / "CHANGELOG.md"
 INTERNAL = {"sskit.core"}
+DEEPER = ["sskit.losses.torch"]
 
 
 def public_modules():
     """Return the modules whose names are public, the package first."""
     names = [module.name for module in pkgutil.iter_modules(sskit.__path__, "sskit.")]
     names = [name for name in names if "._" not in name and name not in INTERNAL]
-    return [sskit, *map(importlib.import_module, names)]
+    return [sskit, *map(importlib.import_module, names + DEEPER)]
 
 
 def signature(item):

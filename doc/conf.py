@@ -1,6 +1,6 @@
 """Sphinx configuration. Building and reading the pages need no network.
 
-So there is no intersphinx, which would fetch an inventory of each other project in every build.
+With one there are links to the pages of other projects.
 """
 
 import importlib.metadata
@@ -18,6 +18,7 @@ from sskit import _public
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.append(str(Path(__file__).parent))  # of the extension "combinations"
 import gallery  # noqa: E402
+import inventories  # noqa: E402
 
 # the pictures of estimators in the gallery link to the pages two folders above
 _public.documentation = lambda: "../../"
@@ -39,6 +40,7 @@ extensions = [
     "combinations",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.linkcode" if SOURCE else "sphinx.ext.viewcode",
@@ -54,6 +56,7 @@ source_suffix = {".rst": "restructuredtext"}
 
 # names in single quotes of docstrings become links where they are names of the package
 default_role = "py:obj"
+intersphinx_mapping = inventories.fetch(Path(__file__).parent / "_build" / "inventories")
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -141,6 +144,11 @@ def unlink_foreign_labels(app, what, name, obj, options, lines):
     lines[:] = role.sub(r"\1", "\n".join(lines)).split("\n")
 
 
+def keep_names_our_own(app, env, node, contnode):
+    """Let names in single quotes be no links to other projects: Python has `time` and `copy`."""
+    return contnode if node["reftype"] == "obj" else None
+
+
 def leave_out_compiled_modules(app, env):
     """Drop modules without Python source from the index of sources, where they have no page."""
     known = getattr(env, "_viewcode_modules", {})
@@ -151,6 +159,7 @@ def leave_out_compiled_modules(app, env):
 def setup(app):
     """Register the hooks above."""
     app.connect("autodoc-process-docstring", unlink_foreign_labels)
+    app.connect("missing-reference", keep_names_our_own, priority=400)  # before intersphinx
     if not SOURCE:
         app.connect("viewcode-follow-imported", find_module)
         app.connect("env-updated", leave_out_compiled_modules)

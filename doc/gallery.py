@@ -7,7 +7,7 @@ SECTIONS = {
         "hidden_states slack_rescaling"
     ),
     "images": "segmentation snakes poses",
-    "rows": "multilabel ranking kernels latent_digits",
+    "rows": "multilabel ranking kernels kernel_probabilities latent_digits",
     "structures": "parsing compiled_parse alignment matching detection",
     "fits": (
         "certificates convergence regularization_path warm_start gap_sampling many_labels "

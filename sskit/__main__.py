@@ -4,8 +4,10 @@ import argparse
 import platform
 import re
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from zipfile import BadZipFile
 
 import joblib
 import numpy as np
@@ -67,32 +69,40 @@ def load(path):
         return load_crfsuite(path)
     with optional():
         from skops import io as files
-    types = files.get_untrusted_types(file=path)
+    try:
+        types = files.get_untrusted_types(file=path)
+    except (BadZipFile, KeyError):
+        raise ValueError(f"{path} is no model that skops has written") from None
     foreign = [name for name in types if not name.startswith("sskit.")]
     if foreign:
         raise ValueError(f"{path} has types that are not of sskit: {', '.join(foreign)}")
-    return files.load(path, trusted=types)
+    tagger = files.load(path, trusted=types)
+    if not isinstance(tagger, SequenceTagger):
+        raise TypeError(f"{path} has a {type(tagger).__name__}, not a SequenceTagger")
+    return tagger
 
 
-def save(tagger, path, separator):
-    """Write a tagger to a file."""
+def writer_of(path, separator):
+    """Return a function that writes a tagger to a file; raise before a fit what it would after."""
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for the model")
     if path.suffix == ".crfsuite":
-        save_crfsuite(tagger, path, separator=separator)
-        return
+        return partial(save_crfsuite, path=path, separator=separator)
     with optional():
         from skops import io as files
-    files.dump(tagger, path, compression=8)
+    return partial(files.dump, file=path, compression=8)
 
 
 def learn(options):
     """Train a tagger."""
+    write_model = writer_of(options.model, None if options.attributes else ":")
     X, y = read(options)
     bounds = NO_ENDS if options.model.suffix == ".crfsuite" else None
     tagger = SequenceTagger(
         lam=options.lam, allowed_transitions=options.scheme, bounds=bounds, random_state=0,
         verbose=0 if options.quiet else 1, n_jobs=options.jobs,
     ).fit(X, y)  # fmt: skip
-    save(tagger, options.model, None if options.attributes else ":")
+    write_model(tagger)
     gap = tagger.dual_gap_ / (tagger.primal_objective_ or 1.0)
     print(
         f"{options.model}: {len(X):,} sequences, {len(tagger.classes_)} labels, "

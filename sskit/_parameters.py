@@ -64,6 +64,9 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
         For a class that is decorated by `parameters`.
     """
     given = {} if default is REQUIRED else {"default": default}
+    for options in allowed:
+        if isinstance(options, Options):  # a set, which errors would list in another order each run
+            options.options = dict.fromkeys(sorted(options.options, key=repr)).keys()
     allowed = list(allowed) if allowed else "no_validation"
     return field(**given, kw_only=kw_only, metadata={"allowed": allowed})
 

@@ -3,7 +3,12 @@
 import doctest
 import inspect
 import re
+import runpy
 import subprocess
+import threading
+import zlib
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +97,36 @@ def test_the_address_is_that_of_the_project():
     names = [*map(Path, listed.split())]
     texts = [n for n in names if n.suffix in {".md", ".rst", ".py", ".cff", ".yml", ".yaml"}]
     assert [str(n) for n in texts if hosts.search((ROOT / n).read_text())] == []
+
+
+def test_pages_of_other_projects_are_linked_where_these_can_be_reached(tmp_path, capsys):
+    fetch = runpy.run_path(str(ROOT / "doc" / "inventories.py"))["fetch"]
+    names = zlib.compress(b"sklearn.svm.SVC py:class 1 svc.html -\n")
+    inventory = b"# Sphinx inventory version 2\n# ... is compressed using zlib.\n" + names
+    for name, text in (("a", inventory), ("b", inventory), ("lost", b"<html>not found</html>")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "objects.inv").write_bytes(text)
+    handler = partial(QuietHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        projects = {name: f"{address}/{name}/" for name in ("a", "lost", "b", "none")}
+        some = fetch(tmp_path / "files", projects)
+        none = fetch(tmp_path / "files", {"none": projects["none"], "b": projects["b"]})
+        server.shutdown()
+        thread.join()
+    assert some == {"a": (projects["a"], str(tmp_path / "files" / "a.inv"))} and none == {}
+    assert Path(some["a"][1]).read_bytes() == inventory
+    assert fetch(tmp_path / "files", projects) == {}
+    assert capsys.readouterr().out.count("no links to") == 3
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A server of files that writes down nothing."""
+
+    def log_message(self, *args):
+        """Nothing is told of a request."""
 
 
 def test_pictures_link_to_the_reference_explain_parameters_and_stay_short(monkeypatch):

@@ -56,3 +56,12 @@ def test_a_class_of_the_user_may_have_a_constructor_or_a_default_of_its_own():
 
     assert SequenceTagger().tol == 0.02
     assert clone(Careful(order=2)).get_params() == SequenceTagger(order=2, tol=1e-4).get_params()
+
+
+def test_errors_list_options_in_order():
+    with pytest.raises(InvalidParameterError, match="among {'hamming', 'hamming_sum'}, an array"):
+        SequenceTagger(loss="other")._validate_params()
+    with pytest.raises(
+        InvalidParameterError, match="{'auto', 'bcfw', 'cutting_plane', 'expon.*'ss"
+    ):
+        SequenceTagger(solver="other")._validate_params()

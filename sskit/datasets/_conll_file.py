@@ -89,7 +89,8 @@ class TokenFile:
             self.k = _tag_column(tags, names, f"{self.name}: ")
             if len(names) == 1:
                 raise ValueError(
-                    f"{self.name} has one column, that of the tags; tags=None reads it as tokens"
+                    f"{self.name} has one column, that of the tags: a line is a token and its tag; "
+                    "tags=None reads tokens alone"
                 )
 
     def read(self):

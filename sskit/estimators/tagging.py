@@ -99,6 +99,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
     """
 
     _explained = explain  # without a frame
+    _labels_parts = True
     ignore_label: object = parameter(default=None)
 
     def _read_data(self, X, y, sample_weight, part=False, token_weight=None):

@@ -4,6 +4,13 @@ from itertools import chain
 
 import numpy as np
 
+from sskit._cures import (
+    SENTENCES,
+    cure_of_container,
+    cure_of_labels,
+    cure_of_rows,
+    cure_of_sequence,
+)
 from sskit._labels import SETS, is_ignored, join_arrays, label_array, plain
 from sskit._numbers import shown
 from sskit.inputs.ragged_array import (
@@ -19,10 +26,6 @@ from sskit.inputs.stacking import as_matrix, check_finite, is_ready, stack_rows
 __all__ = ["RaggedArray", "split", "stack_known_labels", "stack_labels", "stack_sequences"]
 
 _MATRICES = "one matrix of shape (T_i, p) per sequence"
-_HINT = (
-    "; a single sequence is given as a list of one; raw text has to be split into tokens, of which "
-    "sskit.preprocessing.TokenVectorizer and TokenTransformer make rows"
-)
 _LABELS = "one sequence of labels per sequence"
 PREDICTS = "y has labels of dtype {}, but the model predicts {}"
 
@@ -89,8 +92,8 @@ def stack_sequences(
     if isinstance(X, RaggedArray):
         offsets, pieces = X.offsets, [as_matrix(X.values, f"the values of {name}")]
     else:
-        items = items_of(X, name, _MATRICES)
-        pieces = [as_matrix(x, f"{name}[{i}]", _HINT) for i, x in enumerate(items)]
+        items = items_of(X, name, _MATRICES, text=SENTENCES)
+        pieces = [as_matrix(x, f"{name}[{i}]", cure_of_rows) for i, x in enumerate(items)]
         offsets = make_offsets([x.shape[0] for x in pieces])
     check_filled(offsets, name, allow_empty)
     if offsets[-1] == 0:
@@ -237,7 +240,7 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     """
     count = None if lengths is None else len(lengths)
     items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
-    items = [sequence_of(item, f"{name}[{i}]") for i, item in enumerate(items)]
+    items = [sequence_of(item, f"{name}[{i}]", cure=cure_of_labels) for i, item in enumerate(items)]
     found = np.array(list(map(len, items)), dtype=np.int64)
     lengths = found if lengths is None else np.asarray(lengths)
     if (found != lengths).any():
@@ -324,21 +327,22 @@ def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of
         raise TypeError(message.format(true.dtype, pred.dtype))
 
 
-def sequence_of(item, label, what="labels", hint=""):
-    """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
+def sequence_of(item, label, what="labels", cure=cure_of_sequence):
+    """Return what a sample has for its tokens as a 1-D ndarray, list or tuple.
+
+    A message ends with what `cure` returns of the item.
+    """
     found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
     array = isinstance(found, np.ndarray)
     if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
         shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
-        if item is None:
-            hint += "; leave out samples that have none"
         raise (ValueError if array else TypeError)(
-            f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
+            f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{cure(item)}"
         )
     return found
 
 
-def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
+def items_of(data, name, what, stacked=(), *, count=None, x_name="X", text=""):
     """Return the items of a container as a list; those of one size may be stacked in an array.
 
     Parameters
@@ -355,6 +359,8 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
         How many items there must be; None takes any number but 0.
     x_name : str, default="X"
         What error messages call the data that there is an item for each of.
+    text : str, default=""
+        What they end with for a string.
 
     Returns
     -------
@@ -374,10 +380,10 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
         items = list(items)
     if not isinstance(items, (list, tuple)):
         shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
+        cure = cure_of_container(data, name, text)
         if not isinstance(shape, tuple) or not shape:
-            raise TypeError(told + type(data).__name__)
-        hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
-        raise ValueError(f"{told}{type(data).__name__} of shape {shape}{hint}")
+            raise TypeError(told + type(data).__name__ + cure)
+        raise ValueError(f"{told}{type(data).__name__} of shape {shape}{cure}")
     if count is None and not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
     if count not in (None, len(items)):

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._cures import cure_of_frame
 from sskit._numbers import as_array, as_floats
 from sskit._ready import all_finite, is_canonical
+from sskit.inputs.frames import is_frame
 from sskit.inputs.ragged_array import locate
 
 # Numbers of these types are read where they lie; all others become the first.
@@ -39,7 +41,7 @@ def is_ready(values, n_features):
     return wide and values.shape[0] > 0
 
 
-def as_matrix(values, name, hint=""):
+def as_matrix(values, name, cure=None):
     """Return a matrix of numbers as kernels read it, which may hold NaN.
 
     Parameters
@@ -48,8 +50,9 @@ def as_matrix(values, name, hint=""):
         Real numbers.
     name : str
         What error messages call them.
-    hint : str, default=""
-        What they end with if the values are wholly wrong.
+    cure : callable, default=None
+        Returns of values that are wholly wrong what the messages end with; of sequences, whose
+        tokens may be words.
 
     Returns
     -------
@@ -68,12 +71,18 @@ def as_matrix(values, name, hint=""):
     if found.shape == (0,):
         return np.empty((0, 0))
     if found.ndim != 2:
+        shape = f" of shape {found.shape}" if found.ndim else ""
         raise (ValueError if found.ndim else TypeError)(
             f"{name} must be a matrix of numbers, two-dimensional, (rows, features), got "
-            f"{type(values).__name__} of shape {found.shape}{hint}"
+            f"{type(values).__name__}{shape}{'' if cure is None else cure(values)}"
         )
     if found.dtype.kind not in "biuf":
-        return as_floats(found, name)
+        try:
+            return as_floats(found, name)
+        except ValueError as error:
+            if cure is None or not is_frame(values):
+                raise
+            raise ValueError(f"{error}{cure_of_frame(values)}") from None
     dtype = found.dtype if found.dtype in FLOATS else FLOATS[0]
     return np.ascontiguousarray(found, dtype=dtype)
 

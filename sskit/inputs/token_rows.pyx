@@ -13,6 +13,7 @@ import numpy as np
 
 from sskit._numbers import LARGEST as LARGEST_NUMBER
 from sskit._numbers import shown
+from sskit._cures import TOKEN
 from sskit.inputs.ragged_array import make_csr
 
 cimport cython
@@ -320,6 +321,8 @@ cdef class TokenReader:
         """Read the tokens of all sentences."""
         cdef list sentence
         for self.i, sentence in enumerate(sentences):
+            if sentence is None:  # which Cython takes for a list, and reads beyond its end
+                raise TypeError(f"X[{self.i}] is None, expected a list of tokens")
             for self.t, token in enumerate(sentence):
                 self.read_token(token)
                 self.ends.push_back(<int64_t>self.entries.size())
@@ -338,7 +341,7 @@ cdef class TokenReader:
             self.read_dict(self.columns.root, dict(token))
         else:
             raise self.error(
-                TypeError, f"is {told(token)}: a token is a dict of attributes or a list of strings"
+                TypeError, f"is {told(token)}: a token is {TOKEN}, or a list of strings"
             )
         return 0
 

@@ -1,10 +1,11 @@
 """Tokens of any kind (rows, data frames, dicts, strings) of many sequences, stacked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 import numpy as np
 
+from sskit._cures import SENTENCES, cure_of_tokens
 from sskit._numbers import shortened
 from sskit.inputs.frames import features_of, is_frame, join_frames, library_of
 from sskit.inputs.ragged import check_filled, items_of, sequence_of, stack_sequences
@@ -99,7 +100,7 @@ def as_sentences(X, allow_empty=False):
     """
     if type(X) is list and len(X) == 1 and type(X[0]) is list and (X[0] or allow_empty):
         return X  # the most frequent request
-    sentences = items_of(X, "X", _TOKENS, stacked=(1, 2, 3))
+    sentences = items_of(X, "X", _TOKENS, stacked=(1, 2, 3), text=SENTENCES)
     if type(sentences) is not list or not all(type(sentence) is list for sentence in sentences):
         sentences = [_as_tokens(sentence, i) for i, sentence in enumerate(sentences)]
     if not allow_empty and not all(sentences):
@@ -157,7 +158,7 @@ def _stack_objects(sentences, start):
     """Return tokens that are dicts, strings or lists, and offsets."""
     offsets = make_offsets(list(map(len, sentences)))
     first = type(sentences[start][0])
-    kind = next((kind for kind in (Mapping, str) if issubclass(first, kind)), object)
+    kind = next(kind for kind in (Mapping, str, Iterable) if issubclass(first, kind))
     # By type, not by token: there are few types and many tokens.
     types = list(map(type, chain.from_iterable(sentences)))
     wrong = {other for other in set(types) if not issubclass(other, kind)}
@@ -174,11 +175,7 @@ def _as_tokens(sequence, i):
     """Return the tokens of a sequence as a list."""
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
-    hint = (
-        "; raw text has to be split into tokens first, and a data frame's to_dict('records') has a "
-        "dict of each row"
-    )
-    return list(sequence_of(sequence, f"X[{i}]", "tokens", hint))
+    return list(sequence_of(sequence, f"X[{i}]", "tokens", cure_of_tokens))
 
 
 def _holds_items(sequence):

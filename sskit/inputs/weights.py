@@ -22,7 +22,8 @@ def check_sample_weight(sample_weight, n_samples, part=False):
     n_samples : int
         Their number.
     part : bool, default=False
-        Whether these are some of the samples only, so that all their weights may be zero.
+        Whether these are some of the samples only, so that all their weights may be zero, or
+        their sum small.
 
     Returns
     -------
@@ -40,9 +41,10 @@ def check_sample_weight(sample_weight, n_samples, part=False):
     weight = as_array(sample_weight, "sample_weight")
     weight = np.full(n_samples, weight) if weight.ndim == 0 else sample_weight
     weight = array(weight, "sample_weight", (n_samples,), low=0)
-    if not part:
-        with np.errstate(over="ignore"):
-            check_total(weight.max(initial=0.0), weight.sum())
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not part or total > 1 / SMALLEST:
+        check_total(weight.max(initial=0.0), total)
     return weight
 
 

@@ -4,6 +4,7 @@
   labellings, max-marginals and marginal probabilities.
 - :class:`StructuredLogLoss`: likewise with the negative log-likelihood, as in a neural CRF.
 - :class:`HingeEvaluation`, :class:`LogLossEvaluation`: their evaluations of a batch.
+- :func:`sskit.losses.torch.loss_function`: either as a function of PyTorch's tensors.
 """
 
 from sskit._public import export_from

@@ -15,6 +15,7 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _estimator_has, check_is_fitted
 
+from sskit._numbers import shown
 from sskit._parameters import parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import (
@@ -134,7 +135,7 @@ class TokenTransformer(
             If `transformer` is not a transformer, or `X` holds no or bad sequences, or not `y`'s.
         """
         inner, tokens, _, labels = self._start(X, y)
-        with _explaining(tokens, X):
+        with _explaining(inner, tokens, X):
             inner.fit(tokens, *labels)
             return self._finish(inner, X)
 
@@ -163,7 +164,7 @@ class TokenTransformer(
         if isinstance(self.transformer, DictVectorizer) or not in_one:
             return self.fit(X, y).transform(X)
         inner, tokens, offsets, labels = self._start(X, y)
-        with _explaining(tokens, X):
+        with _explaining(inner, tokens, X):
             rows = self._ragged(inner.fit_transform(tokens, *labels), offsets)
             return self._finish(inner, X)._with_edges(rows, X)
 
@@ -193,7 +194,7 @@ class TokenTransformer(
         tokens, offsets = self._tokens(X, allow_empty=True)
         if offsets[-1] == 0:
             return self._with_edges(RaggedArray(np.empty((0, 0)), offsets), X)
-        with _explaining(tokens, X):
+        with _explaining(inner, tokens, X):
             return self._with_edges(self._ragged(inner.transform(tokens), offsets), X)
 
     @available_if(_inner_has("get_feature_names_out"))
@@ -339,11 +340,15 @@ def _dict_rows(vectorizer, X):
 
 
 @contextmanager
-def _explaining(tokens, X):
+def _explaining(inner, tokens, X):
     """Let errors be those of `TokenVectorizer`, which name token and attribute, where it has any.
+
+    Others name the transformer and what the tokens are, where it does not take such.
 
     Parameters
     ----------
+    inner : estimator
+        The transformer of tokens.
     tokens : list of dict, or tokens of another kind
         Those of all sequences.
     X : sequence of n sequences of tokens
@@ -352,8 +357,17 @@ def _explaining(tokens, X):
     with config_context(transform_output="default"):
         try:
             yield
-        except Exception:
-            if isinstance(tokens, list) and isinstance(tokens[0], Mapping):
+        except Exception as error:
+            if not isinstance(tokens, list):
+                raise
+            if isinstance(tokens[0], Mapping):
                 columns, sentences = TokenColumns({}, "="), as_sentences(X, allow_empty=True)
                 read_rows(columns, sentences, np.float64, deepest=0)
-            raise
+            tags = get_tags(inner).input_tags
+            takes_objects = tags.dict or tags.string
+            if not isinstance(error, (AttributeError, TypeError)) and takes_objects:
+                raise
+            raise TypeError(
+                f"{type(inner).__name__} does not take the tokens of X, such as "
+                f"{shown(tokens[0])} of the type {type(tokens[0]).__name__}: {error}"
+            ) from error

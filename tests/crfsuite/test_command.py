@@ -2,11 +2,13 @@
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.pages import compare
 
+from sskit import SequenceTagger, StructSVMClassifier
 from sskit.__main__ import main
 from sskit.crfsuite import describe_columns, load_attributes, load_crfsuite
 from sskit.datasets import load_conll
@@ -97,3 +99,21 @@ def test_help_and_files_that_are_not_trusted(run_python, tmp_path, capsys):
     assert main(["evaluate", "no_file", "-m", str(path)]) == 1
     assert main(["evaluate", "no_file", "-m", str(tmp_path / "none.skops")]) == 1
     assert "none.skops" in capsys.readouterr().err
+    (tmp_path / "no_model.txt").write_text("a\tX\n")
+    io.dump(StructSVMClassifier(), tmp_path / "rows.skops")
+    for model, message in {
+        "no_model.txt": "no_model.txt is no model that skops has written",
+        "rows.skops": "rows.skops has a StructSVMClassifier, not a SequenceTagger",
+    }.items():
+        assert main(["tag", "no_file", "-m", str(tmp_path / model)]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_what_a_model_is_written_with_is_there_before_the_fit(tmp_path, monkeypatch, capsys):
+    train = str(FILES / "addresses_train.txt")
+    monkeypatch.setattr(SequenceTagger, "fit", lambda *_: pytest.fail("it was trained"))
+    assert main(["learn", train, "-m", str(tmp_path / "none" / "m.skops")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "skops", None)
+    assert main(["learn", train, "-m", str(tmp_path / "m.skops")]) == 1
+    assert 'pip install "sskit-learn[text]"' in capsys.readouterr().err

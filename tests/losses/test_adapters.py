@@ -1,13 +1,16 @@
-"""What the guide makes of a layer for PyTorch and for JAX, where these are installed."""
+"""A layer as a function of PyTorch, and what the guide makes of it for JAX, where installed."""
 
 import re
+import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sskit.losses import StructuredHinge, StructuredLogLoss
+from sskit.losses.torch import loss_function
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "how_to" / "networks.rst"
 
@@ -17,9 +20,7 @@ def of_guide(name):
     (block,) = re.findall(
         rf"python\n\n((?:   [^\n]*\n|\n)*   def {name}\(.*?\n)(?=\S)", PAGE.read_text(), re.DOTALL
     )
-    namespace = {"np": np, "StructuredHinge": StructuredHinge}
-    if name == "train_network":
-        namespace["torch_hinge"] = of_guide("torch_hinge")
+    namespace = {"np": np}
     exec(textwrap.dedent(re.split(r"\n(?=[^\s])", block)[0]), namespace)
     return namespace[name]
 
@@ -32,8 +33,8 @@ def batch():
     return rng.standard_normal((4, 6, 3)), rng.standard_normal((3, 3)), labels
 
 
-def test_the_guide_has_them():
-    assert all(map(callable, map(of_guide, ("torch_hinge", "train_network", "jax_hinge"))))
+def test_the_guide_has_it():
+    assert callable(of_guide("jax_hinge"))
 
 
 LAYERS = [StructuredHinge("chain", loss="hamming"), StructuredLogLoss("chain")]
@@ -45,15 +46,41 @@ def test_pytorch(layer):
     unary, transitions, labels = (torch.tensor(x) for x in batch())
     unary.requires_grad_()
     transitions.requires_grad_()
-    hinge = of_guide("torch_hinge")(layer)
+    losses, check = loss_function(layer), torch.autograd.gradcheck
     mask = torch.arange(6) < torch.tensor([6, 5, 6, 4])[:, None]
-    for given in ((labels,), (labels, mask)):
-        assert torch.autograd.gradcheck(
-            lambda u, a, given=given: hinge(u, a, *given), (unary, transitions)
-        )
-    hinge(unary, transitions, labels).mean().backward()
+    for given in ({}, {"mask": mask}):
+        assert check(lambda u, a, given=given: losses(u, a, labels, **given), (unary, transitions))
+    losses(unary, transitions, labels).mean().backward()
     assert (unary.grad[1, 4:] == 0).all()
-    assert hinge(unary.float(), transitions.float(), labels).dtype == torch.float32
+    pieces = [unary[i, : 6 - i].detach().requires_grad_() for i in range(4)]
+    known = [labels[i, : 6 - i] for i in range(4)]
+    tables = [torch.randn(5 - i, 3, 3, dtype=torch.float64, requires_grad=True) for i in range(4)]
+    assert check(lambda *x: losses(list(x[:4]), list(x[4:]), known), (*pieces, *tables))
+    for kind, expected in ((torch.float32, torch.float32), (torch.bfloat16, torch.float32)):
+        rounded = unary.detach().to(kind).requires_grad_()
+        found = losses(rounded, transitions.detach().to(kind), labels)
+        found.sum().backward()
+        assert found.dtype == expected and rounded.grad.dtype == kind
+
+
+def test_pytorch_of_trees():
+    torch = pytest.importorskip("torch")
+    unary, transitions, labels = (torch.tensor(x) for x in batch())
+    edges = torch.tensor([[0, 1], [0, 2], [1, 3], [1, 4], [2, 5]])
+    losses = loss_function(StructuredHinge("tree"))
+    given = {"edges": edges, "token_weight": torch.rand(4, 6)}
+    for x in (unary, transitions):
+        x.requires_grad_()
+    assert torch.autograd.gradcheck(lambda *x: losses(*x, labels, **given), (unary, transitions))
+
+
+def test_only_losses_are_functions_of_tensors(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace())
+    with pytest.raises(TypeError, match="layer must be a StructuredHinge or .* got 'chain'"):
+        loss_function("chain")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match="torch"):
+        loss_function(StructuredHinge("chain"))
 
 
 @pytest.mark.parametrize("layer", LAYERS)

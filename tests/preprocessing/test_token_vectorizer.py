@@ -254,10 +254,13 @@ def test_a_dict_vectorizer_in_a_transformer_takes_what_it_takes_alone():
         ([{"a": "x"}, {"a": {"b": 1}}], ValueError, r"^X\[0\]\[1\]\['a'\] has dicts in dicts"),
         ([{"a": "x"}, {"b": None}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
         ([{"a": "x"}, {"b": np.nan}], ValueError, r"X\[0\]\[1\]\['b'\] is"),
-        ([["a=x"]], AttributeError, "'list' object has no attribute"),
+        ([["a=x"]], TypeError, r"Dict.* not take .* \['a=x'\] of the type list: 'list' object"),
+        ([["a=x"], None], TypeError, r"^X\[0\]\[1\] is a NoneType but X\[0\]\[0\] is a list"),
     ):
         with pytest.raises(error, match=message):
             transformer.transform([tokens])
+    with pytest.raises(TypeError, match=r"^X\[1\] must be a sequence of tokens, got NoneType; raw"):
+        transformer.transform([TRAINING, None])
 
 
 def test_bad_values_and_tokens_are_named():
@@ -281,7 +284,11 @@ def test_bad_values_and_tokens_are_named():
     ]
     tokens = [({"word": "d", "age": value}, *rest) for value, *rest in values]
     tokens += [
-        ("word", TypeError, r" is 'word' of the type str: a token is a dict of attributes or"),
+        (
+            "word",
+            TypeError,
+            r" is 'word' of the type str: a token is a dict .*'word': 'the'}, or a list",
+        ),
         (3.5, TypeError, r" is 3.5: a token is a dict"),
         (["a", 1], TypeError, r" has 1, expected strings"),
         ([("a", 1)], TypeError, r" has \('a', 1\) of the type tuple, expected strings"),

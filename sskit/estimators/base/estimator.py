@@ -35,6 +35,7 @@ from sskit.estimators.base.outcome import (
     report_choices,
     warn_of_end,
     warn_of_little,
+    warn_of_one_label,
 )
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.base.standardize import warn_of_columns
@@ -173,6 +174,7 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     _measure = "squared norm of all features"  # of which a column may have nearly all
     _weighs_by_label = True  # may features have weights by label?
     _few = FEW  # training pairs of which "auto" is cutting planes
+    _labels_parts = False  # does it give each token, node or pixel one of `classes_`?
     _n_asked = 0  # to how many training samples is the answer asked for after a fit?
     _rule_of_lam = "R^2 / (4 n)"  # the default, which a verbose fit names
     _cure = "A smaller lam may help, or columns of X of about the same size."
@@ -469,6 +471,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)
         warn_of_end(type(self).__name__, solution, self.tol)
+        if self._labels_parts and len(fitted["classes_"]) == 1:
+            warn_of_one_label(self, fitted["classes_"].tolist()[0])
         if solution.status is Status.CONVERGED and prior is None and task.completion is None:
             warn_of_little(replace_fitted(copy(self), fitted), solution.unit, X, y)
             left = solution.primal / solution.unit if solution.unit else 0.0

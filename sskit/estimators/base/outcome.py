@@ -188,6 +188,22 @@ def warn_of_little(model, unit, X, y):
         )
 
 
+def warn_of_one_label(estimator, label):
+    """Warn of a fit to labels that are all the same.
+
+    Parameters
+    ----------
+    estimator : StructuredEstimator
+        The estimator.
+    label : object
+        The label.
+    """
+    warn(
+        f"{type(estimator).__name__} has learned next to nothing: y has no label but {label!r}, "
+        "which is then the answer everywhere. What is of no interest has a label, too, as 'O'.",
+    )
+
+
 def check_overflow(w, objectives):
     """Raise ValueError unless weights, and what is known of their objective, are finite.
 

@@ -97,6 +97,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     `inference`.
     """
 
+    _labels_parts = True
     _type_of_estimator = "graph_labeller"
     _rule_of_lam = "4 R^2 / n, times the mean number of nodes if the loss is a fraction"
     _with_kinds = False  # may nodes have kinds?

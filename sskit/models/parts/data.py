@@ -6,6 +6,8 @@ from sskit._numbers import as_floats
 
 # Cells: springs of no grid rest further away.
 LARGEST_MEAN = 1e15
+# Weights of samples that are smaller parts of the largest count as much: clusters divide by them.
+LEAST = 1e-12
 
 
 def spring_means(places, parents, n_types, weight, random_state):
@@ -34,6 +36,7 @@ def spring_means(places, parents, n_types, weight, random_state):
 
     used = np.ones(len(places)) if weight is None else weight
     places, used = places[used > 0], used[used > 0]
+    used = np.maximum(used, LEAST * used.max(initial=0.0))
     n_types = min(int(n_types), len(places))
     means = np.full((len(parents), n_types, 2), np.nan)
     for k in np.flatnonzero(parents >= 0):

@@ -61,7 +61,8 @@ class TrueScores(NamedTuple):
     def starts(self):
         """Return for each part where bins start that hold equal fractions of these scores."""
         weight = self._weight()
-        n_bins = int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
+        size = min(self._size(), N_BINS * TRUE_IN_BIN)  # which is infinite next to a tiny weight
+        n_bins = max(int(size // TRUE_IN_BIN), LEAST_BINS)
         found = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")

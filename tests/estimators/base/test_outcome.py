@@ -9,7 +9,14 @@ from helpers.fits import FITS, HINGES
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 
-from sskit import MultilabelPairwise, SequenceTagger, StructSVMClassifier
+from sskit import (
+    GraphTagger,
+    MultilabelPairwise,
+    SegmentationModel,
+    SequenceTagger,
+    StructSVMClassifier,
+    TreeTagger,
+)
 from sskit.estimators.base.estimator import StructuredEstimator
 
 
@@ -90,3 +97,16 @@ def test_a_fit_that_learned_little_is_silent():
     X, y = IRIS
     StructSVMClassifier(lam=3.0, random_state=0).fit(X, y)  # warnings are errors
     StructSVMClassifier(random_state=0).fit(X[:60], np.repeat(["a", "b"], [59, 1]))
+
+
+def test_labels_that_are_all_the_same_are_told():
+    rows, edges = np.eye(3), np.array([[0, 1]])
+    for model, sample in (
+        (SequenceTagger(), rows),
+        (TreeTagger(), (rows, [-1, 0, 0])),
+        (GraphTagger(), (rows, edges, None)),
+        (SegmentationModel(), (rows, edges, None)),
+    ):
+        message = f"^{type(model).__name__} has learned next .* no label but 'A', which is then"
+        with pytest.warns(UserWarning, match=message):
+            model.fit([sample] * 2, [["A"] * 3] * 2)

@@ -231,6 +231,10 @@ WRONG = [
      "y has columns 'u', 'v', 'x', but that of the steps before had columns 'u', 'v', 'w'"),
     ("two classes", (ROWS, ["no", "other"] * 3), {}, r"y\[1\] has 'other', not among the classes"),
     (MultilabelPairwise(), (ROWS, ["no"] * 6), {}, "Only binary classification"),
+    *((kind(), data, {"sample_weight": 1e308}, "sample_weight has the sum inf, expected one near")
+      for kind, data in ((StructSVMClassifier, (ROWS, [0, 1] * 3)), (SequenceTagger, CHAINS),
+                         (SegmentTagger, SPANS), (MultilabelPairwise, (ROWS, SETS)),
+                         (GraphTagger, FITS["graphs"].data()))),
     *((kind(warm_start=True), data, {}, "partial_fit cannot .* warm_start=True") for kind, data in
       ((SequenceTagger, CHAINS), (SegmentTagger, SPANS), (MultilabelPairwise, (ROWS, SETS)))),
     (SequenceTagger(), CHAINS, {"token_weight": [[1.0] * 99] * 12}, r"token_weight\[0\]"),

@@ -288,6 +288,14 @@ def test_it_is_the_model_of_maps_of_log_odds():
     assert all(map(np.array_equal, model.decision_function(FEW[:3]), expected))
 
 
+def test_weights_beside_which_others_vanish():
+    some = np.where(np.arange(len(FEW)) < 12, 1.0, 1e-310)
+    for weight in (some, some[::-1]):
+        model = fit(weight=weight, n_types=2)
+        assert np.abs(model.means_[model.parents_ >= 0]).max() < max(FEW[0].shape)
+        assert np.isfinite(model.score_curves_).all() and model.certified_
+
+
 @pytest.mark.parametrize(("theirs", "ours"), [("raw", "log_odds"), ("log_odds", "raw")])
 def test_a_prior_has_scores_of_the_same_kind(theirs, ours):
     source = fit(scores=theirs)

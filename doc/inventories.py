@@ -1,0 +1,54 @@
+"""Inventories of the pages of other projects, to which names in ours are links: of intersphinx.
+
+Sphinx warns of an inventory that it cannot fetch, and warnings are errors here. So they are fetched
+before: without a network there are no links, and the pages are built all the same.
+"""
+
+import urllib.request
+import zlib
+from pathlib import Path
+
+PROJECTS = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "sklearn": "https://scikit-learn.org/stable/",
+    "pandas": "https://pandas.pydata.org/docs/",
+}
+SECONDS = 10
+
+
+def fetch(folder, projects=PROJECTS):
+    """Return the mapping of intersphinx: addresses of projects, and files of their inventories.
+
+    Parameters
+    ----------
+    folder : Path
+        For the files.
+    projects : dict of str to str
+        Addresses, which end with a slash.
+
+    Returns
+    -------
+    mapping : dict of str to tuple
+        Of those projects up to the first one that cannot be reached, or has no inventory.
+    """
+    found = {}
+    for name, address in projects.items():
+        file = Path(folder, f"{name}.inv")
+        try:
+            # some hosts refuse what names itself Python
+            asked = urllib.request.Request(
+                f"{address}objects.inv", headers={"User-Agent": "Sphinx"}
+            )
+            with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
+                inventory = answer.read()
+            # a page that says "not found" is none
+            zlib.decompress(inventory.split(b" compressed using zlib.\n", 1)[1])
+        except (OSError, IndexError, zlib.error) as error:
+            print(f"no links to {address}, nor to projects after it: {error}")
+            break
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(inventory)
+        found[name] = (address, str(file))
+    return found

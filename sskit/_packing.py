@@ -31,24 +31,24 @@ def packed(state):
     state : dict
         A new one; its tables are dicts of arrays and numbers.
     """
-    found = {name: _packed(value) for name, value in state.items()}
+    out = {name: _packed(value) for name, value in state.items()}
     listed = getattr(state.get(VECTORIZER), LISTED, None)
     names = state.get(NAMES)
     if isinstance(listed, list) and isinstance(names, np.ndarray) and names.tolist() == listed:
-        found[NAMES] = {KIND: "of the vectoriser"}
-    return found
+        out[NAMES] = {KIND: "of the vectoriser"}
+    return out
 
 
 def unpacked(state):
     """Return the state whose packed form is given, or raise ValueError for a damaged table."""
-    found = {}
+    out = {}
     for name, value in state.items():
         try:
-            found[name] = _unpacked(value, state)
+            out[name] = _unpacked(value, state)
         except (AttributeError, IndexError, KeyError, MemoryError, OverflowError, TypeError,
                 ValueError, zlib.error) as error:  # fmt: skip
             raise ValueError(f"{name} of the saved model is damaged: {error}") from error
-    return found
+    return out
 
 
 def _packed(value):

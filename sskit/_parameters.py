@@ -58,9 +58,9 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
     field : dataclasses.Field
         For a class that is decorated by `parameters`.
     """
-    given = {} if default is REQUIRED else {"default": default}
+    options = {} if default is REQUIRED else {"default": default}
     allowed = list(allowed) if allowed else "no_validation"
-    return field(**given, kw_only=kw_only, metadata={"allowed": allowed})
+    return field(**options, kw_only=kw_only, metadata={"allowed": allowed})
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))

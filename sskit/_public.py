@@ -35,7 +35,7 @@ def check_alone(package):
     other = next(filter(_OTHER.fullmatch, names), None)
     if other is None:
         return
-    told = (
+    message = (
         f"the distribution sskit {other.split('-')[1].rpartition('.')[0]} is another one than "
         f"{DISTRIBUTION}, and both install a package called sskit into {os.path.dirname(package)}: "
         f"uninstall both (pip uninstall sskit {DISTRIBUTION}) and install the one that you want "
@@ -44,8 +44,8 @@ def check_alone(package):
     with open(os.path.join(package, "__init__.py"), encoding="utf-8") as file:
         ours = "sskit._public" in file.read()
     if not ours:
-        raise ImportError(told)
-    warnings.warn(told, stacklevel=2)
+        raise ImportError(message)
+    warnings.warn(message, stacklevel=2)
 
 
 check_alone(os.path.dirname(__file__))
@@ -153,9 +153,9 @@ class PublicMixin:
         super().__setstate__(state)
         # parameters that are newer than the file
         if hasattr(self, "_parameter_constraints"):
-            for name, given in inspect.signature(type(self).__init__).parameters.items():
-                if name != "self" and given.default is not given.empty:
-                    vars(self).setdefault(name, given.default)
+            for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+                if name != "self" and parameter.default is not parameter.empty:
+                    vars(self).setdefault(name, parameter.default)
         self._make_ready()
 
     def _make_ready(self):

@@ -205,7 +205,7 @@ def errors_frame(
     with optional():
         from pandas import DataFrame
 
-    model, given = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
+    model, inputs = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, None)
     if top is not None:
         check_scalar(top, "top", Integral, min_val=0)
@@ -230,27 +230,27 @@ def errors_frame(
     rows.sort(key=lambda row: -row[4])
     for n, (i, t, true, label, confidence, rival) in enumerate(rows[:top]):
         # without frames, which take longer than all else
-        parts, _ = model._explained(given, i, t, label, rival, None, *names.values())
+        parts, _ = model._explained(inputs, i, t, label, rival, None, *names.values())
         parts = sorted(parts, key=lambda part: -part[-1])[:n_reasons]
-        told = ((part[2] or part[1], part[-1]) for part in parts)
-        reasons = ", ".join(f"{name} {c:+.2f}" for name, c in told if c > 0)
+        shown = ((part[2] or part[1], part[-1]) for part in parts)
+        reasons = ", ".join(f"{name} {c:+.2f}" for name, c in shown if c > 0)
         rows[n] = (i, t, true, label, confidence, reasons)
     columns = ["sample", "token", "true", "predicted", "confidence", "reasons"]
     return DataFrame(rows[:top], columns=columns)
 
 
-def _names(estimator, model, *given):
+def _names(estimator, model, *user_names):
     """Return names of features and those of edges: given, else of a pipeline's steps, or None."""
-    found = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
-    steps = next((pipeline[:-1] for pipeline in found[::-1] if len(pipeline) > 1), [None])
+    pipelines = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
+    steps = next((pipeline[:-1] for pipeline in pipelines[::-1] if len(pipeline) > 1), [None])
     names = {}
-    for kind, own, owner in zip(("", "edge_"), given, (steps, steps[-1]), strict=True):
+    for kind, own, owner in zip(("", "edge_"), user_names, (steps, steps[-1]), strict=True):
         if own is None:
             # none where there are no steps, or without names, as a hasher
             with suppress(AttributeError, ValueError):
-                told = getattr(owner, f"get_{kind}feature_names_out")()
+                names_out = getattr(owner, f"get_{kind}feature_names_out")()
                 # later steps may no longer show what these are names of
-                if len(told) == getattr(model, f"n_{kind}features_in_", None):
-                    own = np.asarray(told, dtype=object)
+                if len(names_out) == getattr(model, f"n_{kind}features_in_", None):
+                    own = np.asarray(names_out, dtype=object)
         names[f"{kind}feature_names"] = own
     return names

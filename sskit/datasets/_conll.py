@@ -161,16 +161,17 @@ def load_conll(
         check_scheme(scheme)
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
-    found = None if groups is None else SentenceGroups(groups)
+    reader = None if groups is None else SentenceGroups(groups)
     X, y, before = [], [], None
     # One object for equal values: of some hundred thousand tokens few are different.
     interned = {}.setdefault
     for source in list_files(path):
         file = TokenFile(*read_text(source, encoding), columns, tags, separator, comments)
-        tokens, labels, numbers = _read_sentences(file, interned, found)
+        tokens, labels, numbers = _read_sentences(file, interned, reader)
         if before is not None and (file.names, file.k) != (before.names, before.k):
             raise ValueError(
-                f"{file.name} has the columns {_told(file)}, but {before.name} {_told(before)}"
+                f"{file.name} has the columns {_described_columns(file)}, but {before.name} "
+                f"{_described_columns(before)}"
             )
         if scheme is not None:
             _check_tags(labels, scheme, file, numbers)
@@ -178,7 +179,7 @@ def load_conll(
         y += labels
         before = file
     y = None if tags is None else y
-    return (X, y) if found is None else (X, y, found.values())
+    return (X, y) if reader is None else (X, y, reader.values())
 
 
 def _read_sentences(file, interned, groups):
@@ -221,7 +222,7 @@ def _check_tags(labels, scheme, file, numbers):
     parse_tags(flat, scheme, lambda t: f"{file.place(numbers[t])}: the tag", offsets)
 
 
-def _told(file):
+def _described_columns(file):
     """Return what an error message says of the columns of a file."""
     named = ", ".join(file.names)
     return named if file.k is None else f"{named} with the tags in {file.names[file.k]}"

@@ -71,13 +71,13 @@ class TokenFile:
             raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
         self.name, self.lines = name, _lines(text.removeprefix(BYTE_ORDER))
         self._comments = comments
-        found = self._columns() if columns is None else _check_columns(columns)
+        named = self._columns() if columns is None else _check_columns(columns)
         first = self._first_token()
         self.separator = separator or ("\t" if "\t" in first else " ")
-        if found is None and self._is_conllu():
-            found = [*CONLLU]
-        self.names_columns = found is not None and columns is None
-        names = found or [str(k) for k in range(len(self.split(first)) if first else 0)]
+        if named is None and self._is_conllu():
+            named = [*CONLLU]
+        self.names_columns = named is not None and columns is None
+        names = named or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
         # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
         self._tabs_are_of_comments = self.separator == " " and "\t" not in first
@@ -120,9 +120,9 @@ class TokenFile:
                 yield number, Kind.FIRST if begins else Kind.TOKEN, values
                 begins = False
             else:
-                found = f"{len(values)} column" + "s" * (len(values) > 1)
-                told = f"{found}, expected {len(self.names)}: {', '.join(self.names)}"
-                raise ValueError(f"{self.place(number)}: {told}: {line!r:.100}")
+                columns = f"{len(values)} column" + "s" * (len(values) > 1)
+                message = f"{columns}, expected {len(self.names)}: {', '.join(self.names)}"
+                raise ValueError(f"{self.place(number)}: {message}: {line!r:.100}")
 
     def place(self, number):
         """Return what errors call a line."""
@@ -155,8 +155,8 @@ class TokenFile:
 
     def _first_token(self):
         """Return the line that shows what parts columns, or an empty one."""
-        known = (line for line in self.lines if not _between(line))
-        first = next((line for line in known if not self._is_comment(line, False)), None)
+        tokens = (line for line in self.lines if not _between(line))
+        first = next((line for line in tokens if not self._is_comment(line, False)), None)
         return first or next((line for line in self.lines if "\t" in line), "")
 
     def _columns(self):
@@ -189,8 +189,8 @@ class TokenFile:
 def list_files(path):
     """Return the names or open files that are one, or a list of these."""
 
-    def is_file(given):
-        return hasattr(given, "read") or isinstance(given, (str, PathLike))
+    def is_file(item):
+        return hasattr(item, "read") or isinstance(item, (str, PathLike))
 
     if is_file(path):
         return [path]

@@ -120,10 +120,10 @@ def make_score_maps(
         anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
         anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
         heights = np.column_stack([own, other * (sides != np.arange(n_parts)), anywhere])
-        found = (pose + jitter * rng.normal(size=pose.shape))[:, None]
+        detected = (pose + jitter * rng.normal(size=pose.shape))[:, None]
         mirrored = (pose + jitter * rng.normal(size=pose.shape))[sides][:, None]
         clutters = rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1)
-        places = np.concatenate([found, mirrored, clutters], axis=1)
+        places = np.concatenate([detected, mirrored, clutters], axis=1)
         across, down = (
             np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
             for axis, n in enumerate((width, height))

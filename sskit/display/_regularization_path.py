@@ -169,12 +169,12 @@ class RegularizationPathDisplay:
 
     def _explain_gap(self, ax):
         """Say in words what the bound of the gap is: it rises, and falls where a model begins."""
-        path, told = self.path, {"fontsize": "small", "va": "bottom"}
+        path, text_style = self.path, {"fontsize": "small", "va": "bottom"}
         ax.axhline(path.max_gap_, color="gray", linestyle=":", zorder=1)
         ax.set_ylim(0.0, 1.35 * path.max_gap_ if path.max_gap_ > 0.0 else None)
         ax.set_title("" if path.certified_ else "heuristic path")
         bound, n = f"the largest gap, {path.max_gap_:.2g}", len(path.lams_)
-        ax.annotate(bound, (0.02, path.max_gap_), xycoords=("axes fraction", "data"), **told)
-        told["va"] = "top"
+        ax.annotate(bound, (0.02, path.max_gap_), xycoords=("axes fraction", "data"), **text_style)
+        text_style["va"] = "top"
         model = f"one model between two drops, {n} in all" if n > 1 else "one model for all lam"
-        ax.annotate(model, (0.02, 0.98), xycoords="axes fraction", **told)
+        ax.annotate(model, (0.02, 0.98), xycoords="axes fraction", **text_style)

@@ -238,12 +238,12 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     count = None if lengths is None else len(lengths)
     items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
     items = [sequence_of(item, f"{name}[{i}]") for i, item in enumerate(items)]
-    found = np.array(list(map(len, items)), dtype=np.int64)
-    lengths = found if lengths is None else np.asarray(lengths)
-    if (found != lengths).any():
-        i = np.flatnonzero(found != lengths)[0]
+    sizes = np.array(list(map(len, items)), dtype=np.int64)
+    lengths = sizes if lengths is None else np.asarray(lengths)
+    if (sizes != lengths).any():
+        i = np.flatnonzero(sizes != lengths)[0]
         has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
-        raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {found[i]} labels")
+        raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {sizes[i]} labels")
     flat = join_arrays(items)
     if flat is None:
         lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
@@ -262,15 +262,15 @@ def sets_among(flat, name_of, ignore_label=None):
     kinds = set() if isinstance(flat, np.ndarray) else set(map(type, flat))  # there are few
     if not any(issubclass(kind, SETS) for kind in kinds):
         return []
-    found = [(t, [*map(plain, entry)]) for t, entry in enumerate(flat) if isinstance(entry, SETS)]
-    for t, labels in found:
+    sets = [(t, [*map(plain, entry)]) for t, entry in enumerate(flat) if isinstance(entry, SETS)]
+    for t, labels in sets:
         if not labels or is_ignored(labels, ignore_label).any():
             inside = f"a set with ignore_label={ignore_label!r} in it" if labels else "an empty set"
             raise ValueError(
                 f"{name_of(t)} is {inside}: one of its labels must be right; a token that may have "
                 "any label has ignore_label alone"
             )
-    return found
+    return sets
 
 
 def known_labels(flat, name_of, ignore_label=None):
@@ -298,8 +298,8 @@ def checked_labels(flat, name_of):
     if flat.dtype.kind == "f":
         bad = np.flatnonzero(~(np.isfinite(flat) & (flat == np.floor(flat))))
         if bad.size:
-            told = "labels must not be missing, and numbers must be whole, not continuous"
-            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: {told}")
+            message = "labels must not be missing, and numbers must be whole, not continuous"
+            raise ValueError(f"{name_of(bad[0])} is {flat[bad[0]]}: {message}")
     return flat
 
 
@@ -331,16 +331,16 @@ def check_kinds(true, pred, message="y_true has labels of dtype {} but y_pred of
 
 def sequence_of(item, label, what="labels", hint=""):
     """Return what a sample has for its tokens as a 1-D ndarray, list or tuple."""
-    found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
-    array = isinstance(found, np.ndarray)
-    if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
-        shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
+    entries = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
+    array = isinstance(entries, np.ndarray)
+    if not isinstance(entries, (list, tuple)) and (not array or entries.ndim != 1):
+        shape = f" of shape {entries.shape}, which is not one-dimensional" if array else ""
         if item is None:
             hint += "; leave out samples that have none"
         raise (ValueError if array else TypeError)(
             f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{hint}"
         )
-    return found
+    return entries
 
 
 def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
@@ -378,11 +378,11 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
     elif stacked and isinstance(items, RaggedArray):
         items = list(items)
     if not isinstance(items, (list, tuple)):
-        shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
+        shape, message = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
         if not isinstance(shape, tuple) or not shape:
-            raise TypeError(told + type(data).__name__)
+            raise TypeError(message + type(data).__name__)
         hint = "; a single sequence is given as a list of one, [X]" if len(shape) == 2 else ""
-        raise ValueError(f"{told}{type(data).__name__} of shape {shape}{hint}")
+        raise ValueError(f"{message}{type(data).__name__} of shape {shape}{hint}")
     if count is None and not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
     if count not in (None, len(items)):

@@ -64,18 +64,18 @@ def as_matrix(values, name, hint=""):
     """
     if sp.issparse(values):
         return sound_csr(values, name)
-    found = as_array(values.to_numpy() if hasattr(values, "to_numpy") else values, name)
-    if found.shape == (0,):
+    array = as_array(values.to_numpy() if hasattr(values, "to_numpy") else values, name)
+    if array.shape == (0,):
         return np.empty((0, 0))
-    if found.ndim != 2:
-        raise (ValueError if found.ndim else TypeError)(
+    if array.ndim != 2:
+        raise (ValueError if array.ndim else TypeError)(
             f"{name} must be a matrix of numbers, two-dimensional, (rows, features), got "
-            f"{type(values).__name__} of shape {found.shape}{hint}"
+            f"{type(values).__name__} of shape {array.shape}{hint}"
         )
-    if found.dtype.kind not in "biuf":
-        return as_floats(found, name)
-    dtype = found.dtype if found.dtype in FLOATS else FLOATS[0]
-    return np.ascontiguousarray(found, dtype=dtype)
+    if array.dtype.kind not in "biuf":
+        return as_floats(array, name)
+    dtype = array.dtype if array.dtype in FLOATS else FLOATS[0]
+    return np.ascontiguousarray(array, dtype=dtype)
 
 
 def sound_csr(matrix, name):

@@ -149,10 +149,10 @@ def _packed(starts, stops, labels, offsets, outside, form):
     out = 0
     if free.any():
         K = len(classes)
-        several = label_array(
+        labels = label_array(
             [*classes.tolist(), outside], lambda k: "a label of y" if k < K else "outside"
         )
-        classes = np.unique(several)
+        classes = np.unique(labels)
         out = classes.tolist().index(outside)
         numbers = numbers + (numbers >= out)
     codes = np.where(free, 2 * out + 1, 2 * np.append(numbers, 0)[owner]).astype(np.int32)

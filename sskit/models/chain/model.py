@@ -121,8 +121,8 @@ class ChainModel:
         decoder : Decoder
             Gives labellings.
         """
-        given = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
-        request = make_request(stacked, self.layout.split(w), edges=edges, **given)
+        options = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
+        request = make_request(stacked, self.layout.split(w), edges=edges, **options)
         return Decoder(request, n_jobs)
 
 

@@ -56,12 +56,12 @@ def _scheme_transitions(scheme, classes):
     return scheme_rules(scheme, codes, np.array(kinds)), None
 
 
-def resolve_transitions(given, classes, place=None):
+def resolve_transitions(rules, classes, place=None):
     """Return which transitions, first labels and last labels are allowed.
 
     Parameters
     ----------
-    given : None, name of a scheme, or array-like of shape (K, K) of bool
+    rules : None, name of a scheme, or array-like of shape (K, K) of bool
         As users give it.
     classes : ndarray of shape (K,)
         Labels.
@@ -80,12 +80,12 @@ def resolve_transitions(given, classes, place=None):
     ValueError
         If the array does not fit, or labels are not of the scheme.
     """
-    if given is None:
+    if rules is None:
         return None, None, None
-    if isinstance(given, str):
-        return scheme_transitions(given, classes, place)
+    if isinstance(rules, str):
+        return scheme_transitions(rules, classes, place)
     n_states = len(classes)
-    allowed = np.array(as_array(given, "allowed_transitions"))
+    allowed = np.array(as_array(rules, "allowed_transitions"))
     if allowed.dtype != bool or allowed.shape != (n_states, n_states):
         raise ValueError(
             f"allowed_transitions must be a boolean array of shape ({n_states}, {n_states}), a "
@@ -118,19 +118,19 @@ def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=N
     repaired, table = labels.copy(), np.where(allowed, 0.0, -np.inf)
     sequences = np.unique(np.searchsorted(offsets, tokens, side="right") - 1)
     for i in sequences.tolist():
-        given = labels[offsets[i] : offsets[i + 1]]
-        same = given[:, None] == np.arange(len(allowed))
+        own = labels[offsets[i] : offsets[i + 1]]
+        same = own[:, None] == np.arange(len(allowed))
         score = same.astype(np.float64)
         if kinds is not None:
             # all kinds together count less than one label
-            score += (kinds[given][:, None] == kinds) / (len(given) + 1.0)
+            score += (kinds[own][:, None] == kinds) / (len(own) + 1.0)
         score[0, ~allowed_start] = -np.inf
         score[-1, ~allowed_end] = -np.inf
         try:
             repaired[offsets[i] : offsets[i + 1]] = viterbi(score, table)[0]
         except ValueError:
             raise ValueError(
-                f"y[{i}] cannot be repaired: transitions allow no labelling of length {len(given)}"
+                f"y[{i}] cannot be repaired: transitions allow no labelling of length {len(own)}"
             ) from None
     return repaired
 

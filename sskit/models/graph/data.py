@@ -133,17 +133,17 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
         nodes = start + np.flatnonzero(labelled[start:stop])
         if not len(nodes):
             continue
-        found = loss(classes[labels[nodes]], classes.copy())
+        costs = loss(classes[labels[nodes]], classes.copy())
         shape = len(nodes), len(classes)
-        found = array(found, "loss", shape, low=0, where=f" of y[{i}]")
-        wrong = np.flatnonzero(found[np.arange(len(nodes)), labels[nodes]])
+        costs = array(costs, "loss", shape, low=0, where=f" of y[{i}]")
+        wrong = np.flatnonzero(costs[np.arange(len(nodes)), labels[nodes]])
         if len(wrong):
             v = wrong[0]
             raise ValueError(
-                f"loss returned {found[v].tolist()} for node {nodes[v] - start} of y[{i}], "
+                f"loss returned {costs[v].tolist()} for node {nodes[v] - start} of y[{i}], "
                 "expected 0 at the true label"
             )
-        losses[nodes] = found
+        losses[nodes] = costs
     return losses
 
 

@@ -248,10 +248,10 @@ class GraphModel:
         pairs = {"edges": edges, "edge_offsets": offsets, "edge_columns": width}
         map = FeatureMap(rows, nodes, self.n_states, **pairs)
         places = graphs.edge_offsets[:-1], graphs.edge_offsets[1:]
-        given = map, self.form, graphs.ends, places, kinds, choice
+        arguments = map, self.form, graphs.ends, places, kinds, choice
         marginals = self.marginals or (kinds == ["graphcut"] and self.n_states == 2)
         options = {"table": table, "allowed_pairs": self.allowed_pairs, "marginals": marginals}
-        structure = GraphStructure(*given, topologies=topologies, **options)
+        structure = GraphStructure(*arguments, topologies=topologies, **options)
         structure.arrange()
         return map, structure
 

@@ -62,14 +62,14 @@ class TrueScores(NamedTuple):
         """Return for each part where bins start that hold equal fractions of these scores."""
         weight = self._weight()
         n_bins = int(np.clip(self._size() // TRUE_IN_BIN, LEAST_BINS, N_BINS))
-        found = []
+        starts = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")
             reached = np.searchsorted(
                 np.cumsum(weight[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
             )
-            found.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
-        return found
+            starts.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
+        return starts
 
     def count(self, maps, weight):
         """Return counts of the scores of whole maps in the bins; those of parts of the data add up.

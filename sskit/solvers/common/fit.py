@@ -99,8 +99,9 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.known, self.rows = known_columns(self.proof), []
-        self.columns = COUNTED | dict.fromkeys(self.known, np.float64) | self.run.columns
+        self.certified_columns, self.rows = known_columns(self.proof), []
+        self.columns = COUNTED | dict.fromkeys(self.certified_columns, np.float64)
+        self.columns |= self.run.columns
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -126,13 +127,13 @@ class Fit:
 
     def record(self):
         """Add an exact pass to the history, and log it; or any pass if the run has more columns."""
-        known, own = self.certificate, self.run.columns
-        if known is None and not own:
+        certificate, own = self.certificate, self.run.columns
+        if certificate is None and not own:
             if self.progress.verbose:
                 self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
             return
-        known = UNKNOWN if known is None else known
-        numbers = {name: getattr(known, name) for name in self.known}
+        certificate = UNKNOWN if certificate is None else certificate
+        numbers = {name: getattr(certificate, name) for name in self.certificate}
         if own:
             numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
@@ -167,7 +168,7 @@ class Fit:
         if self.certificate is not None:
             if tolerance.holds(self.certificate):
                 return Status.CONVERGED
-            self.best = kept(self.certificate)
+            self.best = with_own_weights(self.certificate)
         first, status = self.n_iter, None
         converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
@@ -183,7 +184,7 @@ class Fit:
                 if whole and on_pass(self.n_iter, self.run.weights):
                     status = Status.CALLBACK
                 else:
-                    status = asked(self.stop)
+                    status = status_of_stop(self.stop)
                 if status is None and n_iter >= max_iter:
                     status = Status.MAX_ITER
                 if not rule.due(n_iter, self.estimate, bound, last=status is not None):
@@ -193,15 +194,15 @@ class Fit:
                 if self.certify() is None:
                     return Status.UNCERTIFIED
                 rule.learn(self.estimate, self.certificate)
-                self.best = lower_of(self.best, self.certificate)
+                self.best = best_certificate(self.best, self.certificate)
                 if converged(self.certificate):
                     status, self.best = Status.CONVERGED, None
                     continue
                 if self.best.w is self.certificate.w:
                     # those that were the best before are gone by now
-                    self.best = kept(self.best)
+                    self.best = with_own_weights(self.best)
                 if status is None:
-                    status = asked(self.stop)
+                    status = status_of_stop(self.stop)
         return status
 
     def change_lam(self, lam):
@@ -253,20 +254,20 @@ class Fit:
         solution : Solution
             The weights with their certificate.
         """
-        known = UNKNOWN if self.certificate is None else self.certificate
-        if known is not UNKNOWN and status is not Status.CONVERGED:
-            known = lower_of(self.best, known)
-        if known.w is None:
-            known = replace(known, w=self.run.last_weights())
-        elif self.best is None or known.w is not self.best.w:
-            known = replace(known, w=np.array(known.w))
-        proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
+        certificate = UNKNOWN if self.certificate is None else self.certificate
+        if certificate is not UNKNOWN and status is not Status.CONVERGED:
+            certificate = best_certificate(self.best, certificate)
+        if certificate.w is None:
+            certificate = replace(certificate, w=self.run.last_weights())
+        elif self.best is None or certificate.w is not self.best.w:
+            certificate = replace(certificate, w=np.array(certificate.w))
+        proved = {"unit": self.unit, "certified": proves(self.proof, certificate), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
         history = {
             name: np.array([row[name] for row in self.rows], dtype=dtype)
             for name, dtype in self.columns.items()
         }
-        return Solution(**vars(known), **proved, **spent, history=history, fit=self)
+        return Solution(**vars(certificate), **proved, **spent, history=history, fit=self)
 
 
 def begin(
@@ -360,12 +361,12 @@ def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **optio
     return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
 
 
-def kept(certificate):
+def with_own_weights(certificate):
     """Return a certificate with weights of its own, which the next pass does not change."""
     return certificate if certificate.w is None else replace(certificate, w=np.array(certificate.w))
 
 
-def lower_of(best, last):
+def best_certificate(best, last):
     """Return the certificate with the lower primal, with the higher of both duals.
 
     Parameters
@@ -380,7 +381,7 @@ def lower_of(best, last):
     certificate : Certificate
         The last one too if one of them is no bound, or comes without weights.
     """
-    if best is None or not all(known.proves and known.w is not None for known in (best, last)):
+    if best is None or not all(one.proves and one.w is not None for one in (best, last)):
         return last
     low = best if best.known_primal < last.known_primal else last
     dual = max(best.dual, last.dual)
@@ -445,7 +446,7 @@ class ExactPassRule:
             self.ratio = min(certificate.known_gap / estimate, 1.0)
 
 
-def asked(stop):
+def status_of_stop(stop):
     """Return why a stop ends a fit, if it does.
 
     Parameters

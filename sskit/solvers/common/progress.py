@@ -78,12 +78,12 @@ class Progress:
             P(0).
         """
         # without an exact pass, or where none can bound the objective, some are not known
-        told = {name: f"{name} {value:.6g}" for name, value in numbers.items() if value == value}
+        words = {name: f"{name} {value:.6g}" for name, value in numbers.items() if value == value}
         fraction = math.inf
-        if "gap" in told:
+        if "gap" in words:
             fraction = relative(numbers["gap"], numbers["primal"], unit)
-            told["gap"] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
-        self.say(n_iter, fraction, ", ".join(told.values()))
+            words["gap"] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
+        self.say(n_iter, fraction, ", ".join(words.values()))
 
     def between(self, n_iter, estimate, lower_bound, unit):
         """Report the estimated gap after a pass, if the last report is a second old.

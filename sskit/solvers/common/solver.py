@@ -72,9 +72,9 @@ class Solver(PublicMixin, BaseEstimator):
             )
         self._validate_params()
         auto = self._auto(problem, bounded)
-        asked = self.get_params(deep=False)
+        parameters = self.get_params(deep=False)
         # parameters are plain values: nothing to copy
-        return type(self)(**asked | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
+        return type(self)(**parameters | {k: auto[k] for k in auto if getattr(self, k) == "auto"})
 
     def _auto(self, problem, bounded):
         """Return what "auto" stands for by parameter, as far as it is known; see `resolved`."""

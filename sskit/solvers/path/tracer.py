@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from sskit.solvers.common.fit import asked
+from sskit.solvers.common.fit import status_of_stop
 from sskit.solvers.common.solution import NEGLIGIBLE, Status, Tolerance, relative
 from sskit.solvers.oracle_calls.pool import Answers
 
@@ -176,7 +176,7 @@ class PathTracer:
             and piece.lam_end > self.lam_min
             and n_pieces != self.max_breakpoints
         ):
-            self.status = asked(self.fit.stop) or self.status
+            self.status = status_of_stop(self.fit.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
             self.follow(piece)
@@ -242,10 +242,10 @@ class PathTracer:
         run, regularizer = self.fit.run, self.regularizer
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
-        wanted = bound / self.fraction + 0.5 * square
+        goal = bound / self.fraction + 0.5 * square
         u = regularizer.offset(self.origin)
-        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * wanted)
-        return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
+        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * goal)
+        return 2.0 * goal / (hinge + root) if hinge + root > 0.0 else 0.0
 
     def follow(self, piece):
         """Continue the fit at the end of a piece."""
@@ -271,8 +271,8 @@ class PathTracer:
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
         point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": sqnorm, "v": v, "loss": loss}
-        known = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
-        return self.of(rho, run.dual.n_support_planes(), **point, **known)
+        numbers = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
+        return self.of(rho, run.dual.n_support_planes(), **point, **numbers)
 
     def of(self, rho, n_support_planes, **point):
         """Return a piece that ends at the fraction rho of the present lam."""
@@ -359,8 +359,8 @@ def largest_fraction(eps, pieces, origin_gap, unit):
     for piece in pieces:
         if piece.inexactness > 0.0:
             # the objective is least at the end of the piece
-            known = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
-            fractions.append((eps * known + piece.inexactness) / (known + piece.inexactness))
+            primal = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
+            fractions.append((eps * primal + piece.inexactness) / (primal + piece.inexactness))
     if origin_gap > 0.0:
         # above the first breakpoint, where the dual objective is larger than there
         first = pieces[0]
@@ -397,10 +397,10 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
     # far from the breakpoint one of the two may be NaN, which is no bound
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rho = np.float64(lam) / breakpoint
-        kept = loss - lam * conjugate(1.0 / rho)
+        unchanged = loss - lam * conjugate(1.0 / rho)
         if rho >= 1.0:
-            return kept
-        return np.fmax(kept, rho * loss - lam * conjugate(1.0))
+            return unchanged
+        return np.fmax(unchanged, rho * loss - lam * conjugate(1.0))
 
 
 # Ends of pieces are computed for an excess that is smaller by this fraction: rounding.
@@ -457,7 +457,7 @@ def reach_freely(square, dual_square, loss, excess, eps):
     """
     excess *= 1.0 - ROUNDING
 
-    def kept():
+    def unchanged():
         if dual_square == 0.0:
             return 0.0
         # the root t, without cancellation; of large lam 1 - t has few digits, and a little less
@@ -466,15 +466,15 @@ def reach_freely(square, dual_square, loss, excess, eps):
         step = 2.0 * excess / (b + np.sqrt(b * b + 4.0 * a * excess)) if excess else 0.0
         return max(1.0 - step, 0.0)
 
-    return farther(loss - square - dual_square + eps * square, excess, kept)
+    return farther(loss - square - dual_square + eps * square, excess, unchanged)
 
 
-def farther(growth, excess, kept):
+def farther(growth, excess, unchanged):
     """Return how far the better of both bounds reaches, and whether the dual weights then stay."""
     if growth <= excess:
         return 0.0, False
-    shrunk, kept = 1.0 - excess / growth, kept()
-    return min(kept, shrunk), kept < shrunk
+    shrunk, unchanged = 1.0 - excess / growth, unchanged()
+    return min(unchanged, shrunk), unchanged < shrunk
 
 
 def reach_in_a_box(regularizer, u, v, excess, eps):

@@ -24,9 +24,9 @@ EXAMPLE = """example:
 
 A CoNLL file has a token on each line, with the tag in the last column; the first column is the
 word. An empty line ends a sentence. With --attributes files are those of CRFsuite: the label, and
-attributes parted by tabs. A model whose name ends with .crfsuite is written and read in the format
-of CRFsuite's own program, any other one by skops. In Python, skops.io.load reads the second, and
-sskit.crfsuite.describe_columns makes the attributes of the columns of a CoNLL file."""
+attributes separated by tabs. A model whose name ends with .crfsuite is written and read in the
+format of CRFsuite's own program, any other one by skops. In Python, skops.io.load reads the second,
+and sskit.crfsuite.describe_columns makes the attributes of the columns of a CoNLL file."""
 # Files of CRFsuite have no weights of first and last labels.
 NO_ENDS = {"start": (0, 0), "end": (0, 0)}
 

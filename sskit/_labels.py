@@ -251,8 +251,8 @@ def warn_of_unmatched(named, labels, name, optional):
     """Warn if keys of a dict by label match no label while labels match no key.
 
     Keys alone may be labels that a part of the data lacks, such as a fold, and labels alone may
-    be left at the default; both together are more likely written otherwise in the one than in the
-    other. scikit-learn's classifiers raise an error then.
+    be left at the default; if there are both, the dict and the data probably spell the same labels
+    differently. scikit-learn's classifiers raise an error then.
 
     Parameters
     ----------

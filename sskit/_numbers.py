@@ -147,7 +147,7 @@ def shown(value):
 
 
 def capped(count, most=LARGEST_COUNT):
-    """Return a count, or the largest that compiled loops can count to, which is never reached.
+    """Return a count, or, if it is larger, the largest that compiled loops can count to.
 
     Parameters
     ----------

@@ -8,11 +8,11 @@ import zlib
 
 import numpy as np
 
-# Shorter tables stay as they are.
+# Shorter tables are not packed.
 MANY = 1024
-# So does an array of which more than this fraction is not zero.
+# Nor is an array of which more than this fraction is not zero.
 MOSTLY_ZERO = 0.25
-# The entry that tells a packed table from a dict.
+# The entry that distinguishes a packed table from a dict.
 KIND = "_packed"
 # Of an array of names, and of the list in a vectoriser that has the same.
 NAMES, VECTORIZER, LISTED = "feature_names_in_", "vectorizer_", "feature_names_"

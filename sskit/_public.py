@@ -88,7 +88,7 @@ def export_from(module, *others):
 
 
 class PublicMixin:
-    """Base of classes with parameters: pictures show links and the gap, files have a version.
+    """Base of classes with parameters: their HTML has links and the gap, their files a version.
 
     To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
     and no link.
@@ -112,7 +112,7 @@ class PublicMixin:
         return [*cls._param_names]
 
     def _repr_html_inner(self):
-        """Return the picture of scikit-learn, and below it what the certificate says."""
+        """Return the HTML of scikit-learn, and below it a paragraph about the certificate."""
         return super()._repr_html_inner() + self._gap_in_words()
 
     def _repr_mimebundle_(self, **kwargs):
@@ -140,7 +140,7 @@ class PublicMixin:
         return copied
 
     def __setstate__(self, state):
-        """Warn about an object of a later minor version, which may have what this one has not."""
+        """Warn about an object of a later minor version, which may have further attributes."""
         here = sys.modules["sskit"].__version__
         written = state.get("_sskit_version", here)
         if [*map(int, re.findall(r"\d+", written)[:2])] > [*map(int, re.findall(r"\d+", here)[:2])]:

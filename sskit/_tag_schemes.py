@@ -93,7 +93,7 @@ def violation_error(tokens, labels, offsets, names, rules, name_of, sentence):
     name_of : callable
         Takes the number of a token and returns what the message calls its label.
     sentence : str
-        The source of the rules, and the cure.
+        Which rules they break, with a place for the verdict, and how to repair that.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def write_tags(prefix, kind, types, offsets, scheme):
     kind : ndarray of shape (n_tokens,)
         Numbers of types, -1 outside of spans.
     types : list of str
-        The types; "" is told by the prefix alone.
+        The types; tags of the type "" are a prefix alone.
     offsets : ndarray of shape (n + 1,)
         Where sequences begin.
     scheme : str

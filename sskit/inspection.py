@@ -121,7 +121,7 @@ def explain(
     Raises
     ------
     NotFittedError, TypeError, ValueError
-        If the estimator is not fitted or explains nothing, or an argument is wrong.
+        If the estimator is not fitted or has no ``explain``, or an argument is wrong.
 
     Examples
     --------
@@ -153,8 +153,7 @@ def errors_frame(
 ) -> DataFrame:
     """Return the wrong labels, the most confident ones first, with their reasons.
 
-    An error of which a model is sure is often a wrong label in the data, or a feature that
-    misleads.
+    An error with high confidence often shows a wrong label in the data, or a misleading feature.
 
     Parameters
     ----------
@@ -179,13 +178,13 @@ def errors_frame(
         confidence and reasons. The confidence is the probability of the predicted label where the
         estimator has ``predict_proba``, else how much its max-marginal exceeds that of the true
         label. The reasons are what contributes most to the predicted label against the true one,
-        see `explain`; against the strongest rival where the estimator never saw the true label,
-        and then a confidence that is no probability is inf.
+        see `explain`; against the strongest rival where the true label was not in the training
+        data; a confidence that is no probability is then inf.
 
     Raises
     ------
     NotFittedError, TypeError, ValueError
-        If the estimator is not fitted or explains nothing, or X and y do not fit.
+        If the estimator is not fitted or has no ``explain``, or X and y do not fit.
 
     Examples
     --------
@@ -220,8 +219,10 @@ def errors_frame(
             rights = [*true] if isinstance(true, SETS) else [true]
             if any(is_same(one, right) for one in rights for right in (label, ignored)):
                 continue
-            known = [k for k, one in enumerate(classes) if any(is_same(one, r) for r in rights)]
-            best = max(known, key=scores[i][t].__getitem__, default=None)
+            right_classes = [
+                k for k, one in enumerate(classes) if any(is_same(one, r) for r in rights)
+            ]
+            best = max(right_classes, key=scores[i][t].__getitem__, default=None)
             confidence = scores[i][t][classes.index(label)]
             if not calibrated:
                 confidence -= -np.inf if best is None else scores[i][t][best]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sskit.inputs.token_vectorizer import TokenVectorizer
 
 
-# Attributes of the weights at the end of a fit, which need not be those that are kept.
+# Attributes of the weights at the end of a fit; the stored weights may be others.
 UNKNOWN = dict.fromkeys(("dual_gap_", "primal_objective_", "dual_objective_"), np.nan)
 UNKNOWN["certified_"] = False
 
@@ -257,7 +257,7 @@ class HeldOutWatch:
         self.best_score, self.best_iter, self.best = -np.inf, 0, None
 
     def on_pass(self, n_iter, attributes):
-        """Score the weights of the moment.
+        """Score the present weights.
 
         Parameters
         ----------

@@ -97,8 +97,9 @@ def load_conll(
     columns : sequence of str, "conllu" or None, default=None
         Names of the columns. "conllu" means the ten of CoNLL-U, ID to MISC. None takes them from
         the comment "# global.columns = ..."; without it they are those of CoNLL-U if the name of
-        the file ends with ".conllu", or lines have ten columns, parted by tabs, of which the first
-        one counts the tokens of a sentence and the seventh has numbers or "_"; else "0", "1", ...
+        the file ends with ".conllu", or lines have ten columns, separated by tabs, of which the
+        first one counts the tokens of a sentence and the seventh has numbers or "_"; else "0", "1",
+        ...
     tags : str, int or None, default="auto"
         The column of the tags, its name or its number; -1 is the last one. None means that there is
         none. "auto" is the last one, but "UPOS" if that is "MISC", as in CoNLL-U.
@@ -129,7 +130,7 @@ def load_conll(
     y : list of n lists (T_i,) of str, or None
         The tags; None without any.
     groups : ndarray of shape (n,), int or str
-        The groups; only if asked for.
+        The groups; only if requested.
 
     Raises
     ------
@@ -223,6 +224,6 @@ def _check_tags(labels, scheme, file, numbers):
 
 
 def _described_columns(file):
-    """Return what an error message says of the columns of a file."""
+    """Return a description of the columns of a file for error messages."""
     named = ", ".join(file.names)
     return named if file.k is None else f"{named} with the tags in {file.names[file.k]}"

@@ -18,7 +18,7 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BYTE_ORDER = "\ufeff"
 _DOCUMENT = "-DOCSTART-"
 _HEADER = re.compile(r"# *global\.columns *= *(.*)")
-# As in "# newdoc id = 17" or "#end document", which may have as many columns as a token.
+# Such as "# newdoc id = 17" or "#end document", which may have as many columns as a token.
 _PAIR = re.compile(r"# *\S+(?: \S+)? *= |#(?:begin|end) document\b")
 _NO_BLANKS = re.compile(r"[^ \t]+")
 # Of CoNLL-U: tokens that were several words, "3-4", and words that are not in the text, "5.1".
@@ -61,9 +61,9 @@ class TokenFile:
     k : int or None
         The number of the column of the tags; None without any.
     finds_tags : bool
-        Whether that was found, and not given.
+        Whether that column was found, not given by the user.
     separator : str
-        What parts the columns.
+        The separator of columns.
     """
 
     def __init__(self, name, text, columns, tags, separator, comments):
@@ -79,9 +79,9 @@ class TokenFile:
         self.names_columns = named is not None and columns is None
         names = named or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
-        # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
+        # Where blanks separate the columns, a line with tabs is no token: "# id 17<tab>domain=en".
         self._tabs_are_of_comments = self.separator == " " and "\t" not in first
-        # That of what else there is, such as "SpaceAfter=No", has no tags.
+        # The last column of CoNLL-U, MISC, has notes such as "SpaceAfter=No" and no tags.
         self.finds_tags = isinstance(tags, str) and tags == "auto"
         if self.finds_tags:
             tags = "UPOS" if names[-1:] == ["MISC"] and "UPOS" in names else -1
@@ -106,7 +106,7 @@ class TokenFile:
         """
         begins = True
         for number, line in enumerate(self.lines, 1):
-            if kind := _between(line):
+            if kind := _kind_of_separator(line):
                 begins = True
                 yield number, kind, None
                 continue
@@ -154,8 +154,8 @@ class TokenFile:
         return comments or _HEADER.fullmatch(line)
 
     def _first_token(self):
-        """Return the line that shows what parts columns, or an empty one."""
-        tokens = (line for line in self.lines if not _between(line))
+        """Return the line that shows the separator of columns, or an empty one."""
+        tokens = (line for line in self.lines if not _kind_of_separator(line))
         first = next((line for line in tokens if not self._is_comment(line, False)), None)
         return first or next((line for line in self.lines if "\t" in line), "")
 
@@ -174,9 +174,9 @@ class TokenFile:
         """Return whether the first sentence has the ten columns of CoNLL-U: 1, 2, 3, ... first."""
         rows = []
         for line in self.lines:
-            if _between(line) and rows:
+            if _kind_of_separator(line) and rows:
                 break
-            if not _between(line) and not line.startswith("#"):
+            if not _kind_of_separator(line) and not line.startswith("#"):
                 rows.append(self.split(line))
         if self.separator != "\t" or not rows or any(len(row) != len(CONLLU) for row in rows):
             return False
@@ -249,7 +249,7 @@ def _wrong_encoding(name, error):
 
 
 def _is_separator(separator):
-    """Return whether something may part the columns of a line."""
+    """Return whether a value can be the separator of columns."""
     return isinstance(separator, str) and separator and {"\n", "\r"}.isdisjoint(separator)
 
 
@@ -259,8 +259,8 @@ def _lines(text):
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _between(line):
-    """Return the kind of a line that parts sentences, or None."""
+def _kind_of_separator(line):
+    """Return the kind of a line that separates sentences, or None."""
     if not line.strip(" \t"):
         return Kind.EMPTY
     return Kind.DOCUMENT if line.startswith(_DOCUMENT) else None

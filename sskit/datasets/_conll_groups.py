@@ -1,4 +1,4 @@
-"""Groups of the sentences of a file: documents, or what comments say."""
+"""Groups of the sentences of a file: documents, or values of comments."""
 
 import re
 
@@ -30,7 +30,7 @@ class SentenceGroups:
         self.begin_file()
 
     def begin_file(self):
-        """Forget what held of another file; a document begins."""
+        """Forget the comments of another file; a document begins."""
         self._begins, self._comments, self._lasting = True, {}, {}
 
     def add_line(self, kind, file, number):
@@ -73,7 +73,7 @@ class SentenceGroups:
 
 
 def comment_pairs(line):
-    """Return the pairs (name, value) of a comment, which are parted by tabs.
+    """Return the pairs (name, value) of a comment, which are separated by tabs.
 
     They are written "name = value", or "name value" where there is no "=".
     """

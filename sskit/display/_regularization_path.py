@@ -108,9 +108,9 @@ class RegularizationPathDisplay:
         path = self.path
         if not hasattr(path, "lams_"):
             means = path.cv_results_["mean_test_score"]
-            known = ~np.isnan(means)
-            return {"score": (path.cv_results_["param_lam"][known], means[known])}
-        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+            is_tested = ~np.isnan(means)
+            return {"score": (path.cv_results_["param_lam"][is_tested], means[is_tested])}
+        # a last piece, valid for all smaller lam, is drawn down to a tenth of its breakpoint
         lams = np.append(path.lams_, max(path.lam_end_, 0.1 * path.lams_[-1]))
         ends = np.append(lams[1:-1] * (1.0 + 1e-9), lams[-1])
         inside = np.geomspace(lams[:-1], ends, 20, axis=1).ravel()

@@ -62,7 +62,7 @@ class SegmentationDisplay(TruthDisplay):
 
     See Also
     --------
-    sskit.preprocessing.SuperpixelGraphs : Makes graphs of images, and knows their superpixels.
+    sskit.preprocessing.SuperpixelGraphs : Makes graphs of images, with their superpixels.
 
     Examples
     --------

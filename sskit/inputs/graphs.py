@@ -105,10 +105,10 @@ def check_graphs(
     ----------
     X : sequence of n graphs
         A graph is a tuple (features, edges) or (features, edges, edge_features), or an object
-        with attributes of these names and, if it likes, ``areas`` and ``segments``: features
-        (V, p) of the nodes, the two nodes (E, 2) of each edge, features (E, q) of the edges or
-        None for a single constant one, weights (V,) of the nodes, and the node (H, W) of each
-        pixel of an image. Never modified.
+        with attributes of these names and optionally ``areas`` and ``segments``: features (V, p) of
+        the nodes, the two nodes (E, 2) of each edge, features (E, q) of the edges or None for a
+        single constant one, weights (V,) of the nodes, and the node (H, W) of each pixel of an
+        image. Never modified.
     n_features, n_edge_features : int, default=None
         Numbers of columns that must be found; None takes any.
     estimator_name : str, default="the model"

@@ -135,8 +135,9 @@ def known_nodes(known, graphs, classes, ignore_label=None):
     ----------
     known : sequence of n items, or None
         Known labels of the graphs. An array (H_i, W_i) has labels of the pixels: a node has the
-        label that most of its known pixels have, of several the smallest. A boolean array of a row
-        for each node and a column for each label says what is possible, and stays.
+        label that most of its known pixels have, of several the smallest. A boolean array with a
+        row for each node and a column for each label marks the possible labels, and is returned
+        unchanged.
     graphs : GraphBatch
         The graphs.
     classes : ndarray of shape (K,)
@@ -243,7 +244,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     n_nodes : int
         The number V of superpixels.
     ignore_label : object or None, default=None
-        Pixels of this label have no vote; a superpixel that holds no others gets it.
+        Pixels of this label do not count; a superpixel without others gets it.
 
     Returns
     -------
@@ -256,8 +257,8 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     if not known.any():
         return np.full(n_nodes, ignore_label, dtype=mask.dtype)
     classes, codes = np.unique(flat[known], return_inverse=True)
-    # Superpixels see few of the labels: no table of all pairs, which thousands of instances
-    # would make large.
+    # Superpixels have few of the labels: with thousands of instances a table of all pairs would be
+    # large.
     pairs, votes = np.unique(nodes[known] * len(classes) + codes, return_counts=True)
     owners, codes = np.divmod(pairs, len(classes))
     # What is written last stays: the label of most votes, of several the smallest.

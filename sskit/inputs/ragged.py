@@ -95,8 +95,8 @@ def stack_sequences(
     check_filled(offsets, name, allow_empty)
     if offsets[-1] == 0:
         return RaggedArray(np.empty((0, n_features or max(x.shape[1] for x in pieces))), offsets)
-    known = next(x.shape[1] for x in pieces if x.shape[0])
-    widths = [x.shape[1] if x.shape[0] else known for x in pieces]
+    width = next(x.shape[1] for x in pieces if x.shape[0])
+    widths = [x.shape[1] if x.shape[0] else width for x in pieces]
     check_widths(widths, n_features, estimator_name or "the model", name=name)
     values = stack_rows([x for x in pieces if x.shape[0]])
     if not allow_nan:
@@ -109,9 +109,9 @@ def stack_sequences(
 def ready_sequence(X, n_features):
     """Return sequences that need no copy and have no fault, else None.
 
-    They are a single one, which is what fitted estimators, with a fixed number of features, are
-    given most, or what a vectoriser has just made. Everything else, all faults with it, is left to
-    others.
+    These are a single sequence, the most frequent input of fitted estimators with a fixed number of
+    features, or sequences that a vectoriser has just made. All others, faulty ones among them, take
+    the general way.
     """
     if type(X) is SoundArray and n_features in (None, X.values.shape[1]):
         return X
@@ -224,14 +224,14 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X"):
 
 
 def stack_entries(y, lengths=None, *, name="y", x_name="X"):
-    """Stack a list of label sequences, whose labels are not looked at yet.
+    """Stack a list of label sequences, whose labels are not checked yet.
 
     Parameters are those of `stack_labels`; entries may also be sets of labels.
 
     Returns
     -------
     flat : ndarray of shape (N,), or list
-        A list, which is new, if they take a loop over them.
+        A new list if stacking takes a loop over the labels.
     name_of : callable
         Returns what error messages call an entry, by its place.
     """
@@ -306,8 +306,8 @@ def checked_labels(flat, name_of):
 def check_spelling(labels, ignore_label, name_of):
     """Raise ValueError if strings are written as the number that stands for no label.
 
-    NumPy makes an array of strings of strings with that number among them. The other way round
-    too.
+    NumPy makes an array of strings of a list of strings with that number among them. Also if
+    `ignore_label` is the string and labels are numbers.
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
@@ -359,7 +359,7 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X"):
     count : int, default=None
         How many items there must be; None takes any number but 0.
     x_name : str, default="X"
-        What error messages call the data that there is an item for each of.
+        What error messages call the data of which each sample has an item.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def check_rows(estimator, X, y=NO_TARGET, **options):
     """
     fitted, features_alone = vars(estimator), isinstance(y, str) and y == NO_TARGET
     unnamed = options == FITTED and features_alone and "feature_names_in_" not in fitted
-    # most requests need no copy, have no fault and are of the kind that the fit was of
+    # most requests need no copy, have no fault and have the type of the training data
     if unnamed and is_ready(X, fitted.get("n_features_in_")):
         return X
     X, y = (

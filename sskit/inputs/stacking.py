@@ -155,7 +155,7 @@ def _owner(array):
 def stack_csr(pieces):
     """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32."""
     dtype = FLOATS[all(x.dtype in FLOATS[1:] for x in pieces)]
-    # what is behind the last entry in the arrays of a matrix would be stacked, too
+    # entries behind the last one in the arrays of a matrix would be stacked, too
     pieces = [
         x
         if sp.issparse(x) and x.indptr[-1] == len(x.data) == len(x.indices)

@@ -192,7 +192,7 @@ class TokenVectorizer(
 
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X, kind=None):
-        """Find the features of tokens; return their rows as a RaggedArray of a kind, if wanted."""
+        """Find the features of tokens; with a kind of RaggedArray return their rows as one."""
         sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
         dtype, with_rows = np.dtype(self.dtype).type, kind is not None

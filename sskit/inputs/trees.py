@@ -44,9 +44,11 @@ class TreeBatch(GraphBatch):
         super().__init__(features, np.concatenate(ends), ends)
         self.marks, self.kinds = marks, kinds
 
-    def codes(self, known):
+    def codes(self, fitted_kinds):
         """Return the kinds of the edges as places in a list of known ones; see `kind_codes`."""
-        return kind_codes(self.kinds, known, "an edge", "tree", self.edge_offsets, self.ends[:, 1])
+        return kind_codes(
+            self.kinds, fitted_kinds, "an edge", "tree", self.edge_offsets, self.ends[:, 1]
+        )
 
 
 def check_trees(X, *, n_features=None, estimator_name="the model"):

@@ -47,7 +47,7 @@ def check_sample_weight(sample_weight, n_samples, part=False):
 
 
 def without_empty(data, weight, part=False):
-    """Return sequences that have tokens, and their weights: those without are nothing.
+    """Return the sequences that have tokens, and their weights.
 
     Parameters
     ----------

@@ -138,12 +138,12 @@ class StructuredLayer(PublicMixin, BaseEstimator):
         if self.structure == "chain" and self.pairwise_form != "full":
             raise ValueError("pairwise_form='potts' is for trees and graphs")
 
-    def _pack(self, *given, method=None):
+    def _pack(self, *arguments, method=None):
         """Return checked potentials and labels; raise ValueError if a method excludes graphs."""
         self._check()
         if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-        return NodeProblem(self.structure, self.pairwise_form == "potts", *given)
+        return NodeProblem(self.structure, self.pairwise_form == "potts", *arguments)
 
 
 def find_hinges_of(problem, n_jobs, table=None, cost=None, levels=None, unit=None):

@@ -133,9 +133,9 @@ def check_count(count, name, most=LARGEST_COUNT, least=1):
 
 
 def count_answers(k, n_states, n_nodes):
-    """Return the number of answers wanted, checked, but no more than there are labellings.
+    """Return the requested number of labellings, checked, but no more than there are.
 
-    More cost memory only; n_states^n_nodes itself may be astronomical.
+    A larger number would cost memory only; n_states^n_nodes itself may be astronomical.
     """
     k = check_count(k, "k")
     return min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))

@@ -340,7 +340,7 @@ def _dict_rows(vectorizer, X):
 
 @contextmanager
 def _explaining(tokens, X):
-    """Let errors be those of `TokenVectorizer`, which name token and attribute, where it has any.
+    """Raise errors as `TokenVectorizer`, which name token and attribute, where it finds any.
 
     Parameters
     ----------

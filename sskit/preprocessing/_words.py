@@ -174,7 +174,7 @@ def learn_words(images, describe, n_words, *, rng, n_jobs):
     describe : callable
         `lab_colors` or `dense_sift`.
     n_words : int
-        The number of centres wanted.
+        The requested number of centres.
     rng : RandomState
         Draws the seeds, as many whatever `n_words` is.
     n_jobs : int or None
@@ -213,7 +213,7 @@ def cluster(points, n_words, seed):
     points : ndarray of shape (m, d)
         A sample of descriptors.
     n_words : int
-        The number of centres wanted.
+        The requested number of centres.
     seed : int
         Seed of the first centres.
 

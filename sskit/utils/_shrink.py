@@ -16,7 +16,7 @@ from sskit.inputs.token_vectorizer import TokenVectorizer
 
 # Weights of features of tokens, (.., n_features).
 TABLES = ("coef_", "first_coef_", "last_coef_")
-# What is no longer true of a model with other weights.
+# Attributes that are not valid for other weights.
 BOUNDS = ("dual_gap_", "primal_objective_", "dual_objective_")
 
 
@@ -32,7 +32,7 @@ def shrink(model: Any, X: Samples, max_changed: float = 0.0) -> Bunch:
     model : SequenceTagger, TreeTagger or SegmentTagger
         Fitted to tokens that are dicts or lists of strings, without a kernel. Not modified.
     X : list of n_samples sequences or trees
-        As of ``predict``; data that were not trained on tell most.
+        As of ``predict``; best are data that the model was not trained on.
     max_changed : float, default=0.0
         The largest fraction of labels that may change, from 0 to 1; with 0 labels of X stay.
 

@@ -18,7 +18,7 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     n_edge_features : int or None, default=None
         The number of columns of the features of edges that must be found; None takes any.
     **options : object
-        What `stack_sequences` is told of the features of tokens.
+        Arguments of `stack_sequences` for the features of tokens.
 
     Returns
     -------

@@ -25,7 +25,7 @@ class Segmentations(NamedTuple):
         2 k + 1 at the first token of each segment of label k, 2 k at its other tokens. A token
         outside of all segments is one of its own.
     form : {"tags", "segments"}
-        What they were.
+        The form in which they were given.
     """
 
     classes: np.ndarray

@@ -96,7 +96,7 @@ def resolve_transitions(rules, classes, place=None):
 
 
 def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=None):
-    """Return labels that are allowed and differ from those given at as few tokens as can be.
+    """Return allowed labels that differ from the given ones at as few tokens as possible.
 
     Parameters
     ----------
@@ -169,13 +169,13 @@ def check_possible(
         Naming the first such sequence, and its first token that no labelling reaches.
     """
     counts = np.concatenate([[0], np.cumsum(~possible.all(axis=1))])
-    known = np.flatnonzero((counts[offsets[1:]] > counts[offsets[:-1]]) | every)
-    if not len(known):
+    sequences = np.flatnonzero((counts[offsets[1:]] > counts[offsets[:-1]]) | every)
+    if not len(sequences):
         return
     # all sequences token by token, those that are longest first, so that those left are first
-    known = known[np.argsort(-np.diff(offsets)[known], kind="stable")]
-    start, lengths = offsets[:-1][known], np.diff(offsets)[known]
-    table, lost = allowed.astype(np.float32), np.full(len(known), -1)
+    sequences = sequences[np.argsort(-np.diff(offsets)[sequences], kind="stable")]
+    start, lengths = offsets[:-1][sequences], np.diff(offsets)[sequences]
+    table, lost = allowed.astype(np.float32), np.full(len(sequences), -1)
     reached = possible[start] & allowed_start
     for t in range(lengths[0]):
         left = np.searchsorted(-lengths, -t)
@@ -187,8 +187,8 @@ def check_possible(
     wrong = np.flatnonzero(lost >= 0)
     if not len(wrong):
         return
-    first = wrong[np.argmin(known[wrong])]
-    i, t = known[first], lost[first]
+    first = wrong[np.argmin(sequences[wrong])]
+    i, t = sequences[first], lost[first]
     if t == lengths[first] - 1 and not (possible[start[first] + t] & allowed_end).any():
         what = "end a sequence"
     else:

@@ -175,7 +175,7 @@ def node_scale(features, weight, n_nodes):
 def default_lam(scale, loss):
     """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
 
-    The scale of the features cancels. The factor 4 suits both horses and MSRC: on horses factors
+    The scale of the features cancels. The factor 4 is good on horses and on MSRC: on horses factors
     from 1 to 4 are equally good, on MSRC those from 3 to 8. Losses that are fractions are smaller
     by the number of nodes, and then the same labellings are learned with a lam that much larger.
 

@@ -57,7 +57,7 @@ class GraphModel:
     Raises
     ------
     ValueError
-        If there is no such oracle, it cannot serve so many labels, or the pairs need another
+        If there is no such oracle, it does not support so many labels, or the pairs need another
         form.
     """
 
@@ -207,8 +207,8 @@ class GraphModel:
         map.prepare()
         if not structure.exact:
             structure.remember(MOST_MESSAGES)
-        known = {"possible": allowed, "labelled": labelled}
-        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known, **losses)
+        masks = {"possible": allowed, "labelled": labelled}
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **masks, **losses)
         return StructuredProblem(map, structure, loss, block_weight)
 
     def decoder(self, graphs, coef, others, n_jobs=None, allowed=None):
@@ -286,7 +286,7 @@ class AttractiveModel(GraphModel):
     Raises
     ------
     ValueError
-        If the oracle cannot serve so many labels, or such tables.
+        If the oracle does not support so many labels, or such tables.
     """
 
     inferences = ("auto", "graphcut", "expansion", "elimination", "trws")

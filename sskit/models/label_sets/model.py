@@ -179,7 +179,7 @@ class PairwiseModel(LabelSetModel):
     Raises
     ------
     ValueError
-        If the inference cannot serve these pairs.
+        If the inference does not support these pairs.
     """
 
     def __init__(self, n_features, n_labels, ends, intercept, inference="auto"):

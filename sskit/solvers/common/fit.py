@@ -51,8 +51,8 @@ class Fit:
     """The loop of a fit: passes of a run until a gap is reached, at one lam or many.
 
     A fit of an estimator reaches one gap. A regularisation path changes lam in between and keeps
-    everything else: the problem, the dual point, the planes that were met. `begin` makes one of
-    a solver; data in parts have runs of their own.
+    everything else: the problem, the dual point, the stored planes. `begin` makes one of a solver;
+    data in parts have runs of their own.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class Fit:
     proof : Proof
         What the answers of the oracle prove.
     stop : Stop
-        Says when to end early.
+        Ends the fit early.
     progress : Progress
-        Told of every exact pass, and of others now and then.
+        Reports every exact pass, and others now and then.
     evaluator : Pool, default=None
         Makes exact passes; None if the run does so itself.
     largest_loss : ndarray of shape (n_blocks,), default=None
@@ -130,7 +130,9 @@ class Fit:
         certificate, own = self.certificate, self.run.columns
         if certificate is None and not own:
             if self.progress.verbose:
-                self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
+                self.progress.report_estimate(
+                    self.n_iter, self.estimate, self.run.lower_bound, self.unit
+                )
             return
         certificate = UNKNOWN if certificate is None else certificate
         numbers = {name: getattr(certificate, name) for name in self.certificate}
@@ -145,8 +147,8 @@ class Fit:
         """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
 
         What the oracle may have missed does not count, for passes cannot close it. Exact passes
-        come every `gap_every` passes, and earlier if by the gaps met during a pass it may
-        be time.
+        come every `gap_every` passes, and earlier if the block gaps of a pass suggest that the gap
+        is small enough.
 
         Parameters
         ----------
@@ -193,13 +195,13 @@ class Fit:
                 self.stop.begin_certificate()
                 if self.certify() is None:
                     return Status.UNCERTIFIED
-                rule.learn(self.estimate, self.certificate)
+                rule.compare(self.estimate, self.certificate)
                 self.best = best_certificate(self.best, self.certificate)
                 if converged(self.certificate):
                     status, self.best = Status.CONVERGED, None
                     continue
                 if self.best.w is self.certificate.w:
-                    # those that were the best before are gone by now
+                    # the run has overwritten the weights that were the best before
                     self.best = with_own_weights(self.best)
                 if status is None:
                     status = status_of_stop(self.stop)
@@ -224,8 +226,8 @@ class Fit:
         lam : float
             The new lam.
         gap : float
-            To what the block gaps, which are not known now, are taken to add up: what the last
-            known ones lack is shared out in proportion to the largest losses.
+            The assumed sum of the block gaps, which are not known at the new lam: what the last
+            known gaps lack of it is divided in proportion to the largest losses.
         """
         run = self.run
         excess = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
@@ -239,7 +241,7 @@ class Fit:
         return self.run.save(self.largest_loss)
 
     def solution(self, status):
-        """Return the last certificate and how it came about; it is of nan if there is none.
+        """Return the solution, by the last certificate; its numbers are nan if there is none.
 
         The primal may rise from pass to pass, while the dual cannot fall: where passes ended before
         the gap was small enough, the best weights that were seen come with the last dual.
@@ -301,7 +303,7 @@ def begin(
     start : DualPoint, default=None
         Where to start; its certificate is computed at once. None is the truth, w = 0.
     stop : Stop, default=None
-        Says when to end early. None does so at Ctrl-C and after `max_time` of the solver.
+        Ends the fit early. None: at Ctrl-C and after `max_time` of the solver.
     largest_loss : ndarray of shape (n_blocks,), default=None
         Hinges of the blocks at w = 0, if they are known.
 
@@ -362,12 +364,12 @@ def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **optio
 
 
 def with_own_weights(certificate):
-    """Return a certificate with weights of its own, which the next pass does not change."""
+    """Return a certificate with a copy of its weights, which the next pass does not change."""
     return certificate if certificate.w is None else replace(certificate, w=np.array(certificate.w))
 
 
 def best_certificate(best, last):
-    """Return the certificate with the lower primal, with the higher of both duals.
+    """Return the certificate of the lower primal, with the higher one of both dual objectives.
 
     Parameters
     ----------
@@ -393,17 +395,17 @@ def best_certificate(best, last):
 class ExactPassRule:
     """When to make an exact pass: every few passes, and when it may well be the last.
 
-    The gaps that a pass has seen, each before the step that it led to, sum to more than the
-    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
+    The block gaps in a pass, each before the step of its block, sum to more than the gap after the
+    pass, by a factor that changes slowly: that of the last exact pass is used.
 
     Parameters
     ----------
     every : int
         Number of passes between regular exact passes.
     tolerance : Tolerance
-        Says which gap ends the fit.
+        Defines the gap that ends the fit.
     primal : float
-        What P(w) hardly exceeds from now on.
+        An upper bound of P(w) from now on, approximately.
     """
 
     def __init__(self, every, tolerance, primal):
@@ -421,9 +423,9 @@ class ExactPassRule:
         n_iter : int
             Number of passes so far.
         estimate : float
-            Sum of the gaps that the last pass has seen.
+            Sum of the block gaps in the last pass.
         lower_bound : callable
-            Returns the present dual objective; called only if much speaks for an exact pass.
+            Returns the present dual objective; called only if the gap is probably small enough.
         last : bool, default=False
             Whether the fit ends in any case.
 
@@ -438,7 +440,7 @@ class ExactPassRule:
         hopeful = estimate <= 0.9 * self.last and gap <= tolerance.gap_at(self.primal)
         return hopeful and gap < np.inf and gap <= tolerance.gap_above(lower_bound())
 
-    def learn(self, estimate, certificate):
+    def compare(self, estimate, certificate):
         """Compare an estimate with the certificate that was then found."""
         self.last = estimate
         self.primal = min(self.primal, certificate.known_primal)
@@ -447,12 +449,12 @@ class ExactPassRule:
 
 
 def status_of_stop(stop):
-    """Return why a stop ends a fit, if it does.
+    """Return the status of a fit that a stop ends.
 
     Parameters
     ----------
     stop : Stop
-        Knows of Ctrl-C and the clock.
+        Of Ctrl-C and the time limit.
 
     Returns
     -------

@@ -36,8 +36,8 @@ class Certificate:
     Attributes
     ----------
     w : ndarray of shape (n_weights,) or None
-        The weights, maybe those of the run, which its next pass changes; None if the run is to be
-        asked for them at the end.
+        The weights, maybe those of the run, which its next pass changes; None if the run computes
+        them at the end.
     known_primal : float
         The objective by the best known hinges, which passes can lower.
     dual : float
@@ -239,7 +239,7 @@ class Solution(Certificate):
     fit: object
 
     def compared(self, tol):
-        """Return what is known of the tolerance that was not reached, in words.
+        """Return a sentence about the tolerance that was not reached.
 
         Parameters
         ----------

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from sskit._inside import fitted_with, unwrap
 from sskit._labels import SETS, is_same
+from sskit._meta_estimators import fitted_with, unwrap
 from sskit._optional import optional
 from sskit._types import ArrayLike, Samples
 from sskit.metrics import token_accuracy_score

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.base.predictions import states_of_labels
 from sskit.estimators.chain.decoding import marginals_of_one, score_tables

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._tag_schemes import SCHEMES

@@ -98,8 +98,8 @@ def load_conll(
         Names of the columns. "conllu" means the ten of CoNLL-U, ID to MISC. None takes them from
         the comment "# global.columns = ..."; without it they are those of CoNLL-U if the name of
         the file ends with ".conllu", or lines have ten columns, separated by tabs, of which the
-        first one counts the tokens of a sentence and the seventh has numbers or "_"; else "0", "1",
-        ...
+        first one counts the tokens of a sentence and the seventh has numbers or "_"; otherwise
+        "0", "1", ...
     tags : str, int or None, default="auto"
         The column of the tags, its name or its number; -1 is the last one. None means that there is
         none. "auto" is the last one, but "UPOS" if that is "MISC", as in CoNLL-U.

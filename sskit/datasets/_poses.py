@@ -163,8 +163,9 @@ def make_poses(
     poses : sklearn.utils.Bunch
         data : list of ndarrays (14, height, width), score maps, float32.
         target : list of ndarrays (14, 2), x and y of the joints in cells, float64.
-        parents : ndarray (14,), the joint to which each is connected, -1 for the neck. mirrors :
-        ndarray (14,), the same joint of the other side. torso : tuple, left shoulder and right hip.
+        parents : ndarray (14,), the joint to which each is connected, -1 for the neck.
+        mirrors : ndarray (14,), the same joint of the other side.
+        torso : tuple, left shoulder and right hip.
         joint_names : list of str.
 
     Raises

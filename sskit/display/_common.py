@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._optional import optional
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sskit._inside import fitted_with
+from sskit._meta_estimators import fitted_with
 from sskit._types import History, Self
 from sskit.display._common import grid_of_axes
 

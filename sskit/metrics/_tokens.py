@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._types import ArrayLike, Samples, Self
 from sskit.inputs.ragged import check_kinds, known_labels, sets_among, stack_entries, stack_labels
 from sskit.inputs.ragged_array import make_offsets

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit.metrics._regions import counted_labels
 from sskit.metrics._tokens import RegionScorer
 

@@ -135,7 +135,7 @@ class Fit:
                 )
             return
         certificate = UNKNOWN if certificate is None else certificate
-        numbers = {name: getattr(certificate, name) for name in self.certificate}
+        numbers = {name: getattr(certificate, name) for name in self.certified_columns}
         if own:
             numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}

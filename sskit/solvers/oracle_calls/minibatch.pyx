@@ -211,7 +211,9 @@ cdef class Batches:
                     update.problem.space.end_steps(self.regularizer.v, done)
         return 0
 
-    def visit_blocks(self, BlockUpdate update, Sampler sampler, Py_ssize_t n_steps, bint stored=False):
+    def visit_blocks(
+        self, BlockUpdate update, Sampler sampler, Py_ssize_t n_steps, bint stored=False
+    ):
         """Visit n_steps blocks without the GIL.
 
         Parameters

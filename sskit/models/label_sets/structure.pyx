@@ -143,11 +143,11 @@ cdef class LabelSetStructure(Structure):
 
     cpdef Structure fork(self):
         slack = None if self.slack is None else self.slack.fork()
-        return LabelSetStructure(self.oracle.fork(), *self.args[1:5], slack, self.tight)
+        return LabelSetStructure(self.oracle.fork(), *self.arguments[1:5], slack, self.tight)
 
     def digest(self):
         """Return what distinguishes structures."""
-        cost, ends, domain = self.args[1:4]
+        cost, ends, domain = self.arguments[1:4]
         own = {"the model": "multilabel", "the number of labels": self.n_labels}
         return own | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
 

@@ -58,7 +58,7 @@ COLD = {
         "core.problem",
         "core.stop",
         "inputs.token_rows",
-        "models.graph.given",
+        "models.graph.adaptive",
         "models.graph.structure",
         "models.label_sets.structure",
         "models.rankings.structure",

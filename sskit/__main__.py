@@ -26,9 +26,9 @@ EXAMPLE = """example:
 
 A CoNLL file has a token on each line, with the tag in the last column; the first column is the
 word. An empty line ends a sentence. With --attributes files are those of CRFsuite: the label, and
-attributes parted by tabs. A model whose name ends with .crfsuite is written and read in the format
-of CRFsuite's own program, any other one by skops. In Python, skops.io.load reads the second, and
-sskit.crfsuite.describe_columns makes the attributes of the columns of a CoNLL file."""
+attributes separated by tabs. A model whose name ends with .crfsuite is written and read in the
+format of CRFsuite's own program, any other one by skops. In Python, skops.io.load reads the second,
+and sskit.crfsuite.describe_columns makes the attributes of the columns of a CoNLL file."""
 # Files of CRFsuite have no weights of first and last labels.
 NO_ENDS = {"start": (0, 0), "end": (0, 0)}
 
@@ -113,16 +113,16 @@ def learn(options):
 
 def n_columns(tagger):
     """Return how many columns of tokens a tagger was trained on."""
-    found = (re.match(r"(\d+)\[0\]", name) for name in tagger.vectorizer_.feature_names_)
-    return 1 + max((int(match[1]) for match in found if match), default=0)
+    matches = (re.match(r"(\d+)\[0\]", name) for name in tagger.vectorizer_.feature_names_)
+    return 1 + max((int(match[1]) for match in matches if match), default=0)
 
 
 def tag(options):
     """Write a file with the tags of a model."""
     tagger = load(options.model)
     if options.attributes:
-        found = tagger.predict(load_attributes(options.file)[0])
-        text = "\n".join("".join(f"{label}\n" for label in labels) for labels in found)
+        y_pred = tagger.predict(load_attributes(options.file)[0])
+        text = "\n".join("".join(f"{label}\n" for label in labels) for labels in y_pred)
         write(text + "\n", options.output)
         return
     # with the columns of training and no further one, there are no tags to replace
@@ -130,8 +130,8 @@ def tag(options):
     tags = None if len(first) == n_columns(tagger) else "auto"
     if options.output is None:
         raise ValueError("name a file for the tags of a CoNLL file: -o FILE")
-    found = tagger.predict(read(options, tags)[0])
-    save_conll(options.output, found, source=options.file, tags=tags)
+    y_pred = tagger.predict(read(options, tags)[0])
+    save_conll(options.output, y_pred, source=options.file, tags=tags)
 
 
 def write(text, path):
@@ -146,11 +146,11 @@ def evaluate(options):
     """Print how well a model finds the tags of a file."""
     tagger = load(options.model)
     X, y = read(options)
-    found = tagger.predict(X)
-    print(f"tokens right     {token_accuracy_score(y, found):.4f}")
-    print(f"sequences right  {sequence_accuracy_score(y, found):.4f}")
+    y_pred = tagger.predict(X)
+    print(f"tokens right     {token_accuracy_score(y, y_pred):.4f}")
+    print(f"sequences right  {sequence_accuracy_score(y, y_pred):.4f}")
     if all(re.match("[BIOESLU]-.|O$", label) for labels in y for label in labels):
-        print(span_report(y, found, scheme=options.scheme or "bio"))
+        print(span_report(y, y_pred, scheme=options.scheme or "bio"))
 
 
 def make_parser():
@@ -160,13 +160,13 @@ def make_parser():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="{learn,tag,evaluate}")
-    for function, told in (
+    for function, summary in (
         (learn, "train a model on a file with tags"),
         (tag, "write a file with the tags of a model"),
         (evaluate, "print scores of a model on a file with tags"),
     ):
         command = commands.add_parser(
-            function.__name__, help=told, description=told[0].upper() + told[1:] + ".",
+            function.__name__, help=summary, description=summary[0].upper() + summary[1:] + ".",
             epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
         command.set_defaults(run=function)

@@ -158,8 +158,8 @@ def check_sortable(labels, name_of):
                 raise TypeError
             first.setdefault(value, t)
         except TypeError:
-            told = f"{shown(value)}, of type {type(value).__name__}"
-            raise TypeError(f"{name_of(t)} is {told}: one label is expected") from None
+            message = f"{shown(value)}, of type {type(value).__name__}"
+            raise TypeError(f"{name_of(t)} is {message}: one label is expected") from None
     try:
         sorted(first)
     except TypeError:
@@ -226,12 +226,12 @@ def _is_nan(label):
     return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
 
 
-def by_label(given, labels, default):
+def by_label(values, labels, default):
     """Return the entries of a dict by label for labels.
 
     Parameters
     ----------
-    given : dict
+    values : dict
         By label; keys that are none of the labels are ignored.
     labels : ndarray of shape (K,)
         Labels.
@@ -241,22 +241,22 @@ def by_label(given, labels, default):
     Returns
     -------
     values : list of length K
-        The values.
+        Those of the labels.
     """
-    given = {plain(label): value for label, value in given.items()}
-    return [given.get(label, default) for label in labels.tolist()]
+    values = {plain(label): value for label, value in values.items()}
+    return [values.get(label, default) for label in labels.tolist()]
 
 
-def warn_of_unmatched(given, labels, name, optional):
+def warn_of_unmatched(named, labels, name, optional):
     """Warn if keys of a dict by label match no label while labels match no key.
 
     Keys alone may be labels that a part of the data lacks, such as a fold, and labels alone may
-    be left at the default; both together are more likely written otherwise in the one than in the
-    other. scikit-learn's classifiers raise an error then.
+    be left at the default; if there are both, the dict and the data probably spell the same labels
+    differently. scikit-learn's classifiers raise an error then.
 
     Parameters
     ----------
-    given : iterable
+    named : iterable
         Keys of a parameter by label.
     labels : list
         All labels of the data.
@@ -265,12 +265,12 @@ def warn_of_unmatched(given, labels, name, optional):
     optional : tuple
         Labels that need not be named.
     """
-    keys = [plain(label) for label in given]
-    values, known = set(labels), set(keys)
+    keys = [plain(label) for label in named]
+    values, named_labels = set(labels), set(keys)
     unmatched = [key for key in keys if key not in values]
-    left = [label for label in labels if label not in known and label not in optional]
-    if unmatched and left:
+    unnamed = [label for label in labels if label not in named_labels and label not in optional]
+    if unmatched and unnamed:
         warn(
             f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
-            f"labels {shortened(left)}"
+            f"labels {shortened(unnamed)}"
         )

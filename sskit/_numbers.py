@@ -87,26 +87,26 @@ def array(values, name, shape, kind="numbers", *, low=-np.inf, high=np.inf, wher
         If the values are no such array, naming the first entry that is out of range.
     """
     whole = kind == "integers"
-    found = as_array(values, name + where) if whole else as_floats(values, name + where)
-    fits = len(shape) == found.ndim and all(
-        given > 0 if isinstance(size, str) else size == given
-        for size, given in zip(shape, found.shape, strict=True)
+    checked = as_array(values, name + where) if whole else as_floats(values, name + where)
+    fits = len(shape) == checked.ndim and all(
+        actual > 0 if isinstance(size, str) else size == actual
+        for size, actual in zip(shape, checked.shape, strict=True)
     )
-    if not fits or (whole and found.dtype.kind not in "iu"):
-        told = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+    if not fits or (whole and checked.dtype.kind not in "iu"):
+        expected = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
         raise ValueError(
-            f"{name}{where} must be {kind} of shape ({told}), got shape {found.shape} and dtype "
-            f"{np.asarray(values).dtype}"
+            f"{name}{where} must be {kind} of shape ({expected}), got shape {checked.shape} and "
+            f"dtype {np.asarray(values).dtype}"
         )
     low, high = (low, high) if whole else (max(low, -LARGEST), min(high, LARGEST))
-    if found.size and not (low <= found.min() and found.max() <= high):  # nor if one is NaN
-        place = tuple(np.argwhere(~((low <= found) & (found <= high)))[0].tolist())
+    if checked.size and not (low <= checked.min() and checked.max() <= high):  # nor if one is NaN
+        place = tuple(np.argwhere(~((low <= checked) & (checked <= high)))[0].tolist())
         bounds = [f">= {low}"] * (low > -LARGEST) + [f"<= {high}"] * (high < LARGEST)
         raise ValueError(
-            f"{name}[{', '.join(map(str, place))}]{where} is {found[place]}, expected "
+            f"{name}[{', '.join(map(str, place))}]{where} is {checked[place]}, expected "
             f"{kind if whole else 'finite numbers'} {' and '.join(bounds)}".rstrip()
         )
-    return found
+    return checked
 
 
 def as_array(values, name):
@@ -147,7 +147,7 @@ def shown(value):
 
 
 def capped(count, most=LARGEST_COUNT):
-    """Return a count, or the largest that compiled loops can count to, which is never reached.
+    """Return a count, or, if it is larger, the largest that compiled loops can count to.
 
     Parameters
     ----------
@@ -203,8 +203,8 @@ def n_workers(n_jobs, n_tasks):
 
 def shortened(items, most=5):
     """Return a list for error messages: its first items, and how many more there are."""
-    told = ", ".join(repr(item) for item in items[:most])
-    return f"{told} and {len(items) - most} more" if len(items) > most else told
+    listed = ", ".join(repr(item) for item in items[:most])
+    return f"{listed} and {len(items) - most} more" if len(items) > most else listed
 
 
 def check_bool(value, name):

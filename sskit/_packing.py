@@ -8,11 +8,11 @@ import zlib
 
 import numpy as np
 
-# Shorter tables stay as they are.
+# Shorter tables are not packed.
 MANY = 1024
-# So does an array of which more than this fraction is not zero.
+# Nor is an array of which more than this fraction is not zero.
 MOSTLY_ZERO = 0.25
-# The entry that tells a packed table from a dict.
+# The entry that distinguishes a packed table from a dict.
 KIND = "_packed"
 # Of an array of names, and of the list in a vectoriser that has the same.
 NAMES, VECTORIZER, LISTED = "feature_names_in_", "vectorizer_", "feature_names_"
@@ -31,24 +31,24 @@ def packed(state):
     state : dict
         A new one; its tables are dicts of arrays and numbers.
     """
-    found = {name: _packed(value) for name, value in state.items()}
+    out = {name: _packed(value) for name, value in state.items()}
     listed = getattr(state.get(VECTORIZER), LISTED, None)
     names = state.get(NAMES)
     if isinstance(listed, list) and isinstance(names, np.ndarray) and names.tolist() == listed:
-        found[NAMES] = {KIND: "of the vectoriser"}
-    return found
+        out[NAMES] = {KIND: "of the vectoriser"}
+    return out
 
 
 def unpacked(state):
     """Return the state whose packed form is given, or raise ValueError for a damaged table."""
-    found = {}
+    out = {}
     for name, value in state.items():
         try:
-            found[name] = _unpacked(value, state)
+            out[name] = _unpacked(value, state)
         except (AttributeError, IndexError, KeyError, MemoryError, OverflowError, TypeError,
                 ValueError, zlib.error) as error:  # fmt: skip
             raise ValueError(f"{name} of the saved model is damaged: {error}") from error
-    return found
+    return out
 
 
 def _packed(value):

@@ -63,12 +63,12 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
     field : dataclasses.Field
         For a class that is decorated by `parameters`.
     """
-    given = {} if default is REQUIRED else {"default": default}
-    for options in allowed:
-        if isinstance(options, Options):  # a set, which errors would list in another order each run
-            options.options = dict.fromkeys(sorted(options.options, key=repr)).keys()
+    options = {} if default is REQUIRED else {"default": default}
+    for values in allowed:
+        if isinstance(values, Options):  # a set, which errors would list in another order each run
+            values.options = dict.fromkeys(sorted(values.options, key=repr)).keys()
     allowed = list(allowed) if allowed else "no_validation"
-    return field(**given, kw_only=kw_only, metadata={"allowed": allowed})
+    return field(**options, kw_only=kw_only, metadata={"allowed": allowed})
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))

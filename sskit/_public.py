@@ -35,7 +35,7 @@ def check_alone(package):
     other = next(filter(_OTHER.fullmatch, names), None)
     if other is None:
         return
-    told = (
+    message = (
         f"the distribution sskit {other.split('-')[1].rpartition('.')[0]} is another one than "
         f"{DISTRIBUTION}, and both install a package called sskit into {os.path.dirname(package)}: "
         f"uninstall both (pip uninstall sskit {DISTRIBUTION}) and install the one that you want "
@@ -44,8 +44,8 @@ def check_alone(package):
     with open(os.path.join(package, "__init__.py"), encoding="utf-8") as file:
         ours = "sskit._public" in file.read()
     if not ours:
-        raise ImportError(told)
-    warnings.warn(told, stacklevel=2)
+        raise ImportError(message)
+    warnings.warn(message, stacklevel=2)
 
 
 check_alone(os.path.dirname(__file__))
@@ -88,7 +88,7 @@ def export_from(module, *others):
 
 
 class PublicMixin:
-    """Base of classes with parameters: pictures show links and the gap, files have a version.
+    """Base of classes with parameters: their HTML has links and the gap, their files a version.
 
     To be inherited from before ``BaseEstimator``. What users derive from a class has no page,
     and no link.
@@ -112,7 +112,7 @@ class PublicMixin:
         return [*cls._param_names]
 
     def _repr_html_inner(self):
-        """Return the picture of scikit-learn, and below it what the certificate says."""
+        """Return the HTML of scikit-learn, and below it a paragraph about the certificate."""
         return super()._repr_html_inner() + self._gap_in_words()
 
     def _repr_mimebundle_(self, **kwargs):
@@ -140,7 +140,7 @@ class PublicMixin:
         return copied
 
     def __setstate__(self, state):
-        """Warn about an object of a later minor version, which may have what this one has not."""
+        """Warn about an object of a later minor version, which may have further attributes."""
         here = sys.modules["sskit"].__version__
         written = state.get("_sskit_version", here)
         if [*map(int, re.findall(r"\d+", written)[:2])] > [*map(int, re.findall(r"\d+", here)[:2])]:
@@ -153,9 +153,9 @@ class PublicMixin:
         super().__setstate__(state)
         # parameters that are newer than the file
         if hasattr(self, "_parameter_constraints"):
-            for name, given in inspect.signature(type(self).__init__).parameters.items():
-                if name != "self" and given.default is not given.empty:
-                    vars(self).setdefault(name, given.default)
+            for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+                if name != "self" and parameter.default is not parameter.empty:
+                    vars(self).setdefault(name, parameter.default)
         self._make_ready()
 
     def _make_ready(self):

@@ -62,13 +62,13 @@ cdef bint is_matrix(array, width):
 
 
 cdef bint take(array, Py_buffer* floats) except -1:
-    """Return whether an object is an ndarray of floats one behind the other, in any order; if so,
-    its memory is taken and to be released."""
+    """Return whether an object is an ndarray of floats without gaps in its memory, in any order; if
+    so, the caller must release the buffer."""
     if type(array) is not NDARRAY:
         return False
     try:
         PyObject_GetBuffer(array, floats, PyBUF_ANY_CONTIGUOUS | PyBUF_FORMAT)
-    except ValueError:  # it has holes, or a byte order that is not native
+    except ValueError:  # it has gaps, or a byte order that is not native
         return False
     if floats.format[0] in b"dfe" and floats.format[1] == 0:
         return True
@@ -77,7 +77,7 @@ cdef bint take(array, Py_buffer* floats) except -1:
 
 
 def all_finite(array):
-    """Return whether an array is one of floats that are finite.
+    """Return whether an array has floats only, all of them finite.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ cdef bint are_finite_halves(const uint16_t* values, Py_ssize_t n) noexcept nogil
 
 
 cdef bint are_finite(const float_t* values, Py_ssize_t n) noexcept nogil:
-    """Return whether all numbers are finite: times zero they are zero, the others NaN."""
+    """Return whether all numbers are finite: zero times another is NaN."""
     cdef float_t sums[8]
     cdef float_t rest = 0.0
     cdef Py_ssize_t j, k
@@ -285,7 +285,7 @@ def ready_tree(parents, Py_ssize_t n_nodes):
     ends, marks = np.empty((n_edges, 2), dtype=np.int32), np.empty(n_nodes, dtype=np.uint8)
     cdef int32_t[:, ::1] edges = ends
     cdef uint8_t[::1] mark = marks
-    cdef int64_t[::1] seen = np.full(n_nodes, -1)  # from which node a walk upwards came by first
+    cdef int64_t[::1] seen = np.full(n_nodes, -1)  # from which node a walk upwards first passed
     mark[:] = 2
     n_edges = 0
     for v in range(n_nodes):

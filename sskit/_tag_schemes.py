@@ -3,7 +3,7 @@
 import numpy as np
 
 # Violations that an error names.
-MOST_TOLD = 10
+MOST_NAMED = 10
 # The place of a prefix in the string is its code.
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 SCHEMES = {
@@ -77,7 +77,7 @@ def find_violations(labels, offsets, allowed, allowed_start, allowed_end):
     return np.flatnonzero(~good)
 
 
-def violation_error(tokens, labels, offsets, names, rules, name_of, told):
+def violation_error(tokens, labels, offsets, names, rules, name_of, sentence):
     """Return the ValueError that names labels that may not stand where they do, up to ten of them.
 
     Parameters
@@ -92,8 +92,8 @@ def violation_error(tokens, labels, offsets, names, rules, name_of, told):
         Allowed transitions, first labels and last labels.
     name_of : callable
         Takes the number of a token and returns what the message calls its label.
-    told : str
-        The source of the rules, and the cure.
+    sentence : str
+        Which rules they break, with a place for the verdict, and how to repair that.
 
     Returns
     -------
@@ -101,19 +101,19 @@ def violation_error(tokens, labels, offsets, names, rules, name_of, told):
         As in "y[0][1] is I-X after O, which the scheme 'bio' does not allow".
     """
     (allowed, allowed_start, _), starts = rules, set(offsets.tolist())
-    found = []
-    for token in tokens[:MOST_TOLD].tolist():
+    places = []
+    for token in tokens[:MOST_NAMED].tolist():
         label, before = labels[token], labels[token - 1]
         where = "at the end"
         if token in starts:
             where = where if allowed_start[label] else "at the start"
         elif not allowed[before, label]:
             where = f"after {names[before]}"
-        found.append(f"{name_of(token)} is {names[label]} {where}")
+        places.append(f"{name_of(token)} is {names[label]} {where}")
     verdict = "does not allow"
-    if found[1:]:
-        verdict += f"; there are {len(tokens)} such labels, also {', '.join(found[1:])}"
-    return ValueError(f"{found[0]}, which {told.format(verdict)}")
+    if places[1:]:
+        verdict += f"; there are {len(tokens)} such labels, also {', '.join(places[1:])}"
+    return ValueError(f"{places[0]}, which {sentence.format(verdict)}")
 
 
 def check_scheme(scheme, name="scheme"):
@@ -196,8 +196,8 @@ def parse_tags(flat, scheme, label, offsets=None, hint=""):
         rules = scheme_rules(scheme, prefix, kind)
         tokens = find_violations(codes, offsets, *rules)
         if len(tokens):
-            told = f"the scheme {scheme!r} {{}}{hint}"
-            raise violation_error(tokens, codes, offsets, names, rules, label, told)
+            sentence = f"the scheme {scheme!r} {{}}{hint}"
+            raise violation_error(tokens, codes, offsets, names, rules, label, sentence)
     return prefix[codes], kind[codes], types
 
 
@@ -227,7 +227,7 @@ def write_tags(prefix, kind, types, offsets, scheme):
     kind : ndarray of shape (n_tokens,)
         Numbers of types, -1 outside of spans.
     types : list of str
-        The types; "" is told by the prefix alone.
+        The types; tags of the type "" are a prefix alone.
     offsets : ndarray of shape (n + 1,)
         Where sequences begin.
     scheme : str

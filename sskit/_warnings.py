@@ -13,7 +13,7 @@ def warn(message, category=UserWarning):
     Parameters
     ----------
     message : str
-        What the warning says.
+        Text of the warning.
     category : type, default=UserWarning
         Its class.
     """

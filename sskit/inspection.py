@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from sskit._inside import fitted_with, unwrap
 from sskit._labels import SETS, is_same
+from sskit._meta_estimators import fitted_with, unwrap
 from sskit._optional import optional
 from sskit._types import ArrayLike, Samples
 from sskit.metrics import token_accuracy_score
@@ -121,7 +121,7 @@ def explain(
     Raises
     ------
     NotFittedError, TypeError, ValueError
-        If the estimator is not fitted or explains nothing, or an argument is wrong.
+        If the estimator is not fitted or has no ``explain``, or an argument is wrong.
 
     Examples
     --------
@@ -153,8 +153,7 @@ def errors_frame(
 ) -> DataFrame:
     """Return the wrong labels, the most confident ones first, with their reasons.
 
-    An error of which a model is sure is often a wrong label in the data, or a feature that
-    misleads.
+    An error with high confidence often shows a wrong label in the data, or a misleading feature.
 
     Parameters
     ----------
@@ -179,13 +178,13 @@ def errors_frame(
         confidence and reasons. The confidence is the probability of the predicted label where the
         estimator has ``predict_proba``, else how much its max-marginal exceeds that of the true
         label. The reasons are what contributes most to the predicted label against the true one,
-        see `explain`; against the strongest rival where the estimator never saw the true label,
-        and then a confidence that is no probability is inf.
+        see `explain`; against the strongest rival where the true label was not in the training
+        data; a confidence that is no probability is then inf.
 
     Raises
     ------
     NotFittedError, TypeError, ValueError
-        If the estimator is not fitted or explains nothing, or X and y do not fit.
+        If the estimator is not fitted or has no ``explain``, or X and y do not fit.
 
     Examples
     --------
@@ -205,7 +204,7 @@ def errors_frame(
     with optional():
         from pandas import DataFrame
 
-    model, given = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
+    model, inputs = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, None)
     if top is not None:
         check_scalar(top, "top", Integral, min_val=0)
@@ -220,8 +219,10 @@ def errors_frame(
             rights = [*true] if isinstance(true, SETS) else [true]
             if any(is_same(one, right) for one in rights for right in (label, ignored)):
                 continue
-            known = [k for k, one in enumerate(classes) if any(is_same(one, r) for r in rights)]
-            best = max(known, key=scores[i][t].__getitem__, default=None)
+            right_classes = [
+                k for k, one in enumerate(classes) if any(is_same(one, r) for r in rights)
+            ]
+            best = max(right_classes, key=scores[i][t].__getitem__, default=None)
             confidence = scores[i][t][classes.index(label)]
             if not calibrated:
                 confidence -= -np.inf if best is None else scores[i][t][best]
@@ -230,27 +231,27 @@ def errors_frame(
     rows.sort(key=lambda row: -row[4])
     for n, (i, t, true, label, confidence, rival) in enumerate(rows[:top]):
         # without frames, which take longer than all else
-        parts, _ = model._explained(given, i, t, label, rival, None, *names.values())
+        parts, _ = model._explained(inputs, i, t, label, rival, None, *names.values())
         parts = sorted(parts, key=lambda part: -part[-1])[:n_reasons]
-        told = ((part[2] or part[1], part[-1]) for part in parts)
-        reasons = ", ".join(f"{name} {c:+.2f}" for name, c in told if c > 0)
+        shown = ((part[2] or part[1], part[-1]) for part in parts)
+        reasons = ", ".join(f"{name} {c:+.2f}" for name, c in shown if c > 0)
         rows[n] = (i, t, true, label, confidence, reasons)
     columns = ["sample", "token", "true", "predicted", "confidence", "reasons"]
     return DataFrame(rows[:top], columns=columns)
 
 
-def _names(estimator, model, *given):
+def _names(estimator, model, *user_names):
     """Return names of features and those of edges: given, else of a pipeline's steps, or None."""
-    found = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
-    steps = next((pipeline[:-1] for pipeline in found[::-1] if len(pipeline) > 1), [None])
+    pipelines = [inner for inner, _ in unwrap(estimator) if hasattr(inner, "named_steps")]
+    steps = next((pipeline[:-1] for pipeline in pipelines[::-1] if len(pipeline) > 1), [None])
     names = {}
-    for kind, own, owner in zip(("", "edge_"), given, (steps, steps[-1]), strict=True):
+    for kind, own, owner in zip(("", "edge_"), user_names, (steps, steps[-1]), strict=True):
         if own is None:
             # none where there are no steps, or without names, as a hasher
             with suppress(AttributeError, ValueError):
-                told = getattr(owner, f"get_{kind}feature_names_out")()
+                names_out = getattr(owner, f"get_{kind}feature_names_out")()
                 # later steps may no longer show what these are names of
-                if len(told) == getattr(model, f"n_{kind}features_in_", None):
-                    own = np.asarray(told, dtype=object)
+                if len(names_out) == getattr(model, f"n_{kind}features_in_", None):
+                    own = np.asarray(names_out, dtype=object)
         names[f"{kind}feature_names"] = own
     return names

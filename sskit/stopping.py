@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sskit.inputs.token_vectorizer import TokenVectorizer
 
 
-# Attributes of the weights at the end of a fit, which need not be those that are kept.
+# Attributes of the weights at the end of a fit; the stored weights may be others.
 UNKNOWN = dict.fromkeys(("dual_gap_", "primal_objective_", "dual_objective_"), np.nan)
 UNKNOWN["certified_"] = False
 
@@ -205,21 +205,21 @@ class EarlyStopping(FittedStopping, DelegatingEstimator):
         """Return arguments of the fit, what is held out of them, and which samples these are."""
         from sklearn.model_selection import train_test_split  # megabytes that few need
 
-        given = further | weight_argument(sample_weight)
+        arguments = further | weight_argument(sample_weight)
         if X_val is not None:
-            return given | {"X": X, "y": y}, (X_val, y_val), np.empty(0, dtype=np.intp)
+            return arguments | {"X": X, "y": y}, (X_val, y_val), np.empty(0, dtype=np.intp)
         X, y = indexable(X, y)
         n_samples = _num_samples(X)
-        given |= weight_argument(check_sample_weight(sample_weight, n_samples))
+        arguments |= weight_argument(check_sample_weight(sample_weight, n_samples))
         if n_samples < 2:
             raise ValueError(f"n_samples={n_samples}: at least 2 are needed to hold one out")
         n_held_out = min(max(round(self.validation_fraction * n_samples), 1), n_samples - 1)
         options = {"test_size": n_held_out, "random_state": self.random_state}
         train, held_out = map(np.sort, train_test_split(np.arange(n_samples), **options))
         X_train, y_train = _safe_split(self.estimator, X, y, train)
-        given = {name: _safe_indexing(values, train) for name, values in given.items()}
-        held = _safe_split(self.estimator, X, y, held_out)
-        return given | {"X": X_train, "y": y_train}, held, held_out
+        arguments = {name: _safe_indexing(values, train) for name, values in arguments.items()}
+        held_out_data = _safe_split(self.estimator, X, y, held_out)
+        return arguments | {"X": X_train, "y": y_train}, held_out_data, held_out
 
 
 EarlyStopping.__module__ = "sskit"  # which exports it
@@ -257,7 +257,7 @@ class HeldOutWatch:
         self.best_score, self.best_iter, self.best = -np.inf, 0, None
 
     def on_pass(self, n_iter, attributes):
-        """Score the weights of the moment.
+        """Score the present weights.
 
         Parameters
         ----------

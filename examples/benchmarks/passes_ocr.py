@@ -18,7 +18,7 @@ from sskit.inputs.ragged import RaggedArray, stack_labels, stack_sequences
 from sskit.models.chain.model import ChainModel
 from sskit.solvers.block_coordinate.updates import PlainUpdate
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.oracle_calls.minibatch import run_pass
+from sskit.solvers.oracle_calls.minibatch import visit_blocks
 from sskit.solvers.oracle_calls.pool import make_pool
 
 
@@ -51,7 +51,7 @@ class Bench:
     def steps(self):
         """Take one BCFW pass."""
         self.sampler.begin_pass(self.n)
-        run_pass(self.update, self.sampler, self.n)
+        visit_blocks(self.update, self.sampler, self.n)
 
     def exact(self):
         """Make one exact gap pass."""

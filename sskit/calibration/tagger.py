@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, check_constraints, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Estimator, Folds, RandomState, Samples, Scheme, Self
-from sskit.calibration.answers import answers_of, class_of_answers, inner_tagger, proba_of_one
+from sskit.calibration.posterior import inner_tagger, posterior_class, posterior_of, proba_of_one
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_labels
 from sskit.estimators.base.meta import MetaEstimator
@@ -180,7 +180,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
         check_tagger(self.estimator, prefit)
         self._check_risk(inner_tagger(self.estimator))
-        # the model of all data first: errors are to name their items, not those of a part
+        # the model of all data first: errors then name items of these, not of a part
         model = self.estimator if prefit else self._fitted(X, y, sample_weight)
         if self.method == "likelihood":
             check_likelihood(inner_tagger(model))
@@ -191,7 +191,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             splits = list(check_cv(self.cv, y=None).split(X, y))
             if not splits:
                 raise ValueError("cv makes no folds, expected one at least")
-            bare = clone(self)  # what a fit before has left is not sent to processes
+            bare = clone(self)  # fitted attributes of an earlier fit are not sent to processes
             models = Parallel(n_jobs=n_workers(self.n_jobs, len(splits)))(
                 delayed(fit_fold)(bare, X, y, weight, train) for train, _ in splits
             )
@@ -204,7 +204,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         if len(kinds) > 1:
             raise ValueError("the training parts of the splits have different kinds of edges")
         method = self.method
-        if method == "matrix" and not class_of_answers(inner_tagger(model)).has_matrix:
+        if method == "matrix" and not posterior_class(inner_tagger(model)).has_matrix:
             method = "temperature"
         calibration, value = fit_calibration(method, parts, len(classes), kinds.pop())
         fitted = {
@@ -235,11 +235,11 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
     def _held_out(self, model, X, y, weight, classes):
         """Return the target of data that a model has not seen."""
         weight = np.ones(_num_samples(X)) if weight is None else weight
-        return answers_of(model, X, classes).target(y, weight)
+        return posterior_of(model, X, classes).target(y, weight)
 
     def _check_risk(self, tagger):
         """Raise ValueError unless the labels of the least risk of a tagger can be found."""
-        class_of_answers(tagger).check_risk(tagger, self.risk)
+        posterior_class(tagger).check_risk(tagger, self.risk)
         if isinstance(tagger, SegmentTagger):
             check_combinations(tagger, **{"of segments": "probabilities of segments"})
         if self.risk == "labelling":
@@ -247,23 +247,23 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             check_combinations(tagger, labelling="risk='labelling'", **states)
 
     def _infer(self, X, known=None, marginals=False):
-        """Return the `TokenAnswers` or `SegmentAnswers` of data, with their probabilities."""
+        """Return the `TokenPosterior` or `SegmentPosterior` of data, with their probabilities."""
         calibration = self._fitted_calibration()
-        answers = answers_of(self.estimator_, X, self.classes_)
-        answers.infer(calibration, known, self.n_jobs, marginals)
-        return answers
+        posterior = posterior_of(self.estimator_, X, self.classes_)
+        posterior.infer(calibration, known, self.n_jobs, marginals)
+        return posterior
 
     def _fitted_calibration(self):
-        """Return what becomes of the scores, if all that was fitted is as it was."""
+        """Return the calibration, if the fitted attributes have not been changed."""
         check_is_fitted(self)
         check_constraints(self, "risk", "scheme", "n_jobs")
         check_labels(self)
         return Calibration(**self.calibration_)
 
-    def _best(self, answers):
+    def _best(self, posterior):
         """Return the labellings of the least risk."""
-        self._check_risk(answers.tagger)
-        return answers.best(self.risk)
+        self._check_risk(posterior.tagger)
+        return posterior.best(self.risk)
 
     def predict_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the probability of each label at each token.
@@ -291,8 +291,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             p = proba_of_one(self.estimator_, X, self.classes_, calibration)
             if p is not None:
                 return p
-        answers = self._infer(X, known, marginals=True)
-        return split(answers.by_label(), answers.offsets)
+        posterior = self._infer(X, known, marginals=True)
+        return split(posterior.by_label(), posterior.offsets)
 
     def predict_log_proba(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the logarithm of the probability of each label at each token.
@@ -328,8 +328,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         y : ndarray of shape (n_samples,), object
             Each item is an ndarray of shape (T_i,) of labels, or what a SegmentTagger returns.
         """
-        answers = self._infer(X, known, self.risk == "tokens")
-        return answers.labels(self._best(answers))
+        posterior = self._infer(X, known, self.risk == "tokens")
+        return posterior.labels(self._best(posterior))
 
     def confidence(self, X: Samples, y: Samples) -> np.ndarray:
         """Return the probability of labellings, or of their known parts.
@@ -369,10 +369,10 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is a list of tuples (type, first token, one after the last, probability
             that exactly this span occurs), in reading order.
         """
-        answers = self._infer(X, known, y is None and self.risk == "tokens")
+        posterior = self._infer(X, known, y is None and self.risk == "tokens")
         if y is None:
-            y = answers.labels(self._best(answers))
-        return answers.spans(y, self.scheme)
+            y = posterior.labels(self._best(posterior))
+        return posterior.spans(y, self.scheme)
 
     def sample(
         self,
@@ -400,9 +400,9 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             Each item is an ndarray of shape (n_samples, T_i) of labels.
         """
         check_k(n_samples, "n_samples")
-        answers = self._infer(X, known)
-        uniform = check_random_state(random_state).uniform(size=(n_samples, answers.offsets[-1]))
-        return answers.sample(uniform)
+        posterior = self._infer(X, known)
+        uniform = check_random_state(random_state).uniform(size=(n_samples, posterior.offsets[-1]))
+        return posterior.sample(uniform)
 
     def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
         """Return the token accuracy of `predict`, or of segments their F1 score.
@@ -422,8 +422,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         score : float
             Between 0 and 1.
         """
-        answers = self._infer(X, marginals=self.risk == "tokens")
-        return answers.score(y, self._best(answers), sample_weight)
+        posterior = self._infer(X, marginals=self.risk == "tokens")
+        return posterior.score(y, self._best(posterior), sample_weight)
 
 
 CalibratedTagger.__module__ = "sskit"  # which exports it

@@ -18,7 +18,7 @@ modules themselves: their ``.pxd`` files are the contracts.
 #   checked once (`checks`). Scratch memory belongs to an object, threads have forks.
 # - lam stands in the regulariser only, c_i in `block_weight` only: no formula has them twice.
 # - What only some problems can do is an object (`capabilities`, `decomposition`), not a flag: a
-#   solver asks before its loop, never in it.
+#   solver reads it before its loop, never in it.
 #
 # Tried or considered, and left. A class of problems for each family, and feature maps composed by
 # templates: both multiplied, and are now the one `StructuredProblem` of a map, a structure and a

@@ -13,19 +13,18 @@ cdef class FeatureSpace:
     subclass overrides them.
     """
 
-    cdef readonly bint is_kernel_space       # w stands for functions: no box can be put on it
-    cdef readonly Py_ssize_t batch_size      # how many blocks to evaluate at once at best; 0: any
+    cdef readonly bint is_kernel_space       # w stands for functions: it cannot have bounds
+    cdef readonly Py_ssize_t batch_size      # best number of blocks to evaluate at once; 0: any
     # the functions that weights stand for, or None: it has
     # gather(), spread() and coefficients()
     cdef public object support
 
-    # v, of d numbers, zero or left by another sum, becomes zero, and until end_sum only scatter of
-    # the problem is called, with this v: so that the contributions of many blocks may be computed
-    # together
+    # v, of d numbers, becomes zero. Until end_sum only scatter of the problem is called, with this
+    # v, so that the contributions of many blocks may be computed together
     cdef int begin_sum(self, double* v, Py_ssize_t d) except -1 nogil
     # may take long; raises CutShort if the fit is to stop before the end
     cdef int end_sum(self, double* v, Stop stop) except -1 nogil
-    # in place of end_sum where something failed since begin_sum, or in them: v becomes zero
+    # called in place of end_sum after an error since begin_sum, or in either: v becomes zero
     cdef void abort_sum(self, double* v, Py_ssize_t d) noexcept nogil
 
     # where it is a kernel space, with functions f_k of the states:

@@ -27,9 +27,9 @@ cpdef int check_least(Py_ssize_t number, Py_ssize_t least, str name) except -1:
     return 0
 
 
-cpdef int check_equal(Py_ssize_t number, Py_ssize_t wanted, str name) except -1:
-    if number != wanted:
-        raise ValueError(f"{name} is {number}, expected {wanted}")
+cpdef int check_equal(Py_ssize_t number, Py_ssize_t expected, str name) except -1:
+    if number != expected:
+        raise ValueError(f"{name} is {number}, expected {expected}")
     return 0
 
 

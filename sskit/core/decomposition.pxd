@@ -31,8 +31,9 @@ cdef class Factors:
     cdef readonly Py_ssize_t pair_weights
     # numbers other than zero of phi_j(y), on average, which is what a score costs; 0: not known
     cdef readonly double n_terms
-    # Does every edge lead from a node that comes before, or is a first one, to a node that no
-    # edge led to before? Then consistent marginals are those of distributions of labellings.
+    # Does every edge lead from a node that an earlier edge led to, or from the first node of a
+    # tree, to a node that no earlier edge led to? Then consistent marginals are those of
+    # distributions of labellings.
     cdef readonly bint forest
 
     cdef inline double cost_of(self, Py_ssize_t j) noexcept nogil:

@@ -6,15 +6,15 @@ from sskit.core.regularizer cimport Regularizer
 from sskit.core.stop cimport Stop
 
 
-cdef struct Block:
+cdef struct DualBlock:
     # psi of plane 0, the sum of all planes that were merged: sparse, distinct indices
     int32_t* index
     double* value
     int32_t n
     int32_t capacity
-    # Planes: plane 0, then those that are stored, which are known by their codes. The code of
-    # plane 0 is that of the truth, which it was first. All in one piece of memory that begins at
-    # `gram`; weight and loss of a plane that is alone are here, where a visit is anyway.
+    # Planes: plane 0, then the stored planes, each with its code. Plane 0 is the truth at first,
+    # and keeps its code. All are in one piece of memory that begins at `gram`; weight and loss of a
+    # single plane are in this struct, which a visit reads in any case.
     int32_t n_planes       # at least 1
     int32_t plane_capacity
     double alone[2]
@@ -32,7 +32,7 @@ cdef struct Block:
 cdef Py_ssize_t plane_memory(Py_ssize_t n, Py_ssize_t size) noexcept nogil
 # room for `size` planes with codes of length n, not fewer than there are; where it fails, the
 # block is as before
-cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
+cdef int resize_block(DualBlock* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil
 
 
 cdef class DualState:
@@ -45,7 +45,7 @@ cdef class DualState:
 
     cdef Problem problem
     cdef readonly Py_ssize_t n_blocks
-    cdef Block* blocks
+    cdef DualBlock* blocks
     cdef Py_ssize_t[::1] code_length           # (n_blocks,)
     cdef readonly Py_ssize_t max_statistics
     # scratch
@@ -86,7 +86,7 @@ cdef class DualState:
         self, Py_ssize_t i, Py_ssize_t p, Direction delta, double scale
     ) except -1 nogil
     cdef int add_mixes(self, double lam, double* v) except -1 nogil
-    cdef void shrink(self, Block* block, double ratio) noexcept nogil
+    cdef void shrink(self, DualBlock* block, double ratio) noexcept nogil
     # drop all stored planes with their weights
     cdef void clear(self, Py_ssize_t i) noexcept nogil
 

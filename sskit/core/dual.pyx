@@ -15,10 +15,10 @@ cdef Py_ssize_t plane_memory(Py_ssize_t n, Py_ssize_t size) noexcept nogil:
     return size * ((2 + size) * sizeof(double) + (n + 1) * sizeof(int32_t))
 
 
-cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
+cdef int resize_block(DualBlock* block, Py_ssize_t n, Py_ssize_t size) except -1 nogil:
     # one piece of memory: planes are many and small
     cdef double* numbers = <double*>grown(NULL, plane_memory(n, size))
-    cdef Block old = block[0]
+    cdef DualBlock old = block[0]
     cdef Py_ssize_t row
     block.gram = numbers
     block.weight = numbers + size * size if size > 1 else &block.alone[0]
@@ -41,7 +41,7 @@ cdef int resize_block(Block* block, Py_ssize_t n, Py_ssize_t size) except -1 nog
 
 
 # room for n entries of psi of plane 0
-cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
+cdef int reserve(DualBlock* block, Py_ssize_t n) except -1 nogil:
     if n > block.capacity:
         n = max(n, 2 * block.capacity)
         block.index = <int32_t*>grown(block.index, n * sizeof(int32_t))
@@ -51,7 +51,7 @@ cdef int reserve(Block* block, Py_ssize_t n) except -1 nogil:
 
 
 # the counter wraps around after 2^31 changes, long after any reader of an old version
-cdef inline void renew(Block* block) noexcept nogil:
+cdef inline void renew(DualBlock* block) noexcept nogil:
     block.version = (block.version + 1) & 0x7fffffff
 
 
@@ -73,7 +73,7 @@ cdef class DualState:
         self.problem = problem
         self.max_statistics = problem.max_statistics
         self.code_length = np.empty(problem.n_blocks, dtype=np.intp)
-        self.blocks = <Block*>calloc(max(problem.n_blocks, 1), sizeof(Block))
+        self.blocks = <DualBlock*>calloc(max(problem.n_blocks, 1), sizeof(DualBlock))
         if self.blocks == NULL:
             raise MemoryError(f"no memory for {problem.n_blocks} blocks")
         # not before there are any: __del__ goes through them
@@ -105,19 +105,19 @@ cdef class DualState:
             free(self.blocks)
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         prefetch_memory(block.index, block.n * sizeof(int32_t))
         prefetch_memory(block.value, block.n * sizeof(double))
         if block.plane_capacity > 1:
             prefetch_memory(block.gram, plane_memory(self.code_length[i], block.plane_capacity))
 
     cdef void prefetch_block(self, Py_ssize_t i) noexcept nogil:
-        prefetch_memory(&self.blocks[i], sizeof(Block))
+        prefetch_memory(&self.blocks[i], sizeof(DualBlock))
 
     cdef Py_ssize_t plane(
         self, Problem problem, Py_ssize_t i, Py_ssize_t p, int32_t* index, double* value
     ) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         if p > 0:
             return problem.plane(i, block.code + p * self.code_length[i], index, value)
         if block.n > 0:
@@ -126,7 +126,7 @@ cdef class DualState:
         return block.n
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         # <alpha_i, L_i> = weight @ plane_loss
         cdef double total = 0.0
         cdef Py_ssize_t p
@@ -153,7 +153,7 @@ cdef class DualState:
     cdef int advance(
         self, Py_ssize_t i, Direction delta, double step, double loss_change
     ) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef Py_ssize_t e
         cdef int32_t j
         # psi_0 += step * delta, of which `seen` marks the indices that psi_0 has already
@@ -185,7 +185,7 @@ cdef class DualState:
     cdef int assign_pairs(
         self, Py_ssize_t i, const int32_t* index, const double* value, Py_ssize_t n, double loss
     ) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         reserve(block, n)
         if n:  # else either may be unallocated
             memcpy(block.index, index, n * sizeof(int32_t))
@@ -195,7 +195,7 @@ cdef class DualState:
         return 0
 
     cdef Py_ssize_t find(self, Py_ssize_t i, const int32_t* code) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef Py_ssize_t p, n = self.code_length[i]
         cdef bint merged = block.n > 0 or block.plane_loss[0] != 0.0
         for p in range(merged, block.n_planes):
@@ -204,7 +204,7 @@ cdef class DualState:
         return -1
 
     cdef Py_ssize_t insert(self, Py_ssize_t i, const int32_t* code, double loss) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef Py_ssize_t n = self.code_length[i], slot = self.find(i, code)
         if slot >= 0:
             return slot
@@ -221,7 +221,7 @@ cdef class DualState:
         return slot
 
     cdef int evict(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef Py_ssize_t n = self.code_length[i], last = block.n_planes - 1, row
         cdef Py_ssize_t stride = block.plane_capacity
         if block.weight[slot] > 0.0:
@@ -247,7 +247,7 @@ cdef class DualState:
 
     # plane 0 becomes the mean of itself and a stored plane, by weight
     cdef int merge(self, Py_ssize_t i, Py_ssize_t slot) except -1 nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef double total = block.weight[0] + block.weight[slot]
         cdef double gamma = block.weight[slot] / total, rest = 1.0 - gamma
         cdef double loss = rest * block.plane_loss[0] + gamma * block.plane_loss[slot]
@@ -271,7 +271,7 @@ cdef class DualState:
         return 0
 
     cdef void clear(self, Py_ssize_t i) noexcept nogil:
-        cdef Block* block = &self.blocks[i]
+        cdef DualBlock* block = &self.blocks[i]
         cdef Py_ssize_t p
         for p in range(1, block.n_planes):
             self.problem.plane_store.forget(i, block.code + p * self.code_length[i])
@@ -345,7 +345,7 @@ cdef class DualState:
         All planes of a block that were merged count as one.
         """
         cdef Py_ssize_t i, p, n, total = 0
-        cdef Block* block
+        cdef DualBlock* block
         for i in range(self.n_blocks):
             block, n = &self.blocks[i], self.code_length[i]
             total += block.weight[0] > 0.0 and block.n > 0
@@ -366,7 +366,7 @@ cdef class DualState:
         the fraction (Osokin et al. 2016, proposition 1, block by block).
         """
         cdef Py_ssize_t i, p, truth
-        cdef Block* block
+        cdef DualBlock* block
         with nogil:
             for i in range(self.n_blocks):
                 if fractions[i] >= 1.0:
@@ -382,7 +382,7 @@ cdef class DualState:
                 block.weight[truth] += 1.0 - fractions[i]
 
     # plane 0 *= ratio
-    cdef void shrink(self, Block* block, double ratio) noexcept nogil:
+    cdef void shrink(self, DualBlock* block, double ratio) noexcept nogil:
         cdef Py_ssize_t e
         renew(block)
         for e in range(block.n):

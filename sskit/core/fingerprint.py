@@ -10,7 +10,7 @@ class Fingerprint:
     """Identity of a problem: problems with equal fingerprints have the same dual points.
 
     Two problems with equal entries here have the same planes, block by block. The weights of
-    the blocks, lam and bounds are not part of it: a dual point can follow when they change.
+    the blocks, lam and bounds are not part of it: a dual point can be changed with them.
 
     Attributes
     ----------

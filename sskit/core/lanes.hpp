@@ -44,8 +44,8 @@ namespace sskit {
 
 constexpr ptrdiff_t LANES = 8;
 
-// Ask for memory that will be read soon: what a random order of blocks hides from the CPU's own
-// prefetching. Long stretches it follows by itself once they have begun.
+// Prefetch memory that will be read soon: in a random order of blocks the CPU cannot predict where
+// the next one begins. Long stretches it prefetches by itself once they have begun.
 static inline void prefetch_memory(const void* memory, ptrdiff_t n_bytes) {
     const char* p = (const char*)memory;
     if (n_bytes > 4096) n_bytes = 4096;

@@ -17,11 +17,11 @@ cdef inline void* grown(void* memory, size_t n_bytes) except NULL nogil:
 # functions below write to a page (512 numbers) only if it is in use.
 cdef inline bint any_bit(const double* v, Py_ssize_t n) noexcept nogil:
     cdef const uint64_t* bits = <const uint64_t*>v
-    cdef uint64_t found = 0
+    cdef uint64_t combined = 0
     cdef Py_ssize_t j
     for j in range(n):
-        found |= bits[j]
-    return found != 0
+        combined |= bits[j]
+    return combined != 0
 
 
 # v = 0

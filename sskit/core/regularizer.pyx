@@ -42,7 +42,8 @@ cdef class Regularizer:
     def set_prior(self, prior):
         """Let weights be regularised towards others than zero; v is shifted at once.
 
-        v then is the prior and the dual sum, so that w, scores and steps are what they always are.
+        v then is the prior and the dual sum, so that w, scores and steps are computed as without a
+        prior.
 
         Parameters
         ----------

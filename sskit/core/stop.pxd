@@ -16,10 +16,10 @@ cdef extern from * nogil:
 cdef class Stop:
     """Tells whether a fit is to end early: on Ctrl-C, or because its time is over.
 
-    A fit is at one of three things. Before its first pass there is nothing to keep: it never ends
-    early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the
-    time is over. An exact pass ends after the second Ctrl-C, or if it goes on for too long after
-    the first one. The third raises KeyboardInterrupt.
+    A fit is in one of three phases. Before its first pass there is nothing to keep: it never ends
+    early, and Ctrl-C raises KeyboardInterrupt. A pass ends after the first Ctrl-C, or when the time
+    is over. An exact pass ends after the second Ctrl-C, or if it goes on for too long after the
+    first one. The third raises KeyboardInterrupt.
 
     Loops without the GIL call due() after every visit. It costs a subtraction and a load; now and
     then it reads the clock, and every tenth of a second it lets Python run signal handlers. Worker

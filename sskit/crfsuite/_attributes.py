@@ -17,9 +17,9 @@ def load_attributes(
 ) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
     r"""Read a file of labels and attributes, as CRFsuite's program takes them.
 
-    A line is a token: its label, a tab, and its attributes, parted by tabs. An attribute may end
-    with a colon and its value, a number, which is 1 without; "\\:" is a colon in a name, and
-    "\\\\" a backslash. An empty line ends a sequence.
+    A line is a token: its label, a tab, and its attributes, separated by tabs. An attribute may end
+    with a colon and its value, a number, which is 1 without; "\\:" is a colon in a name, and "\\\\"
+    a backslash. An empty line ends a sequence.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def describe_columns(X: list[list[dict[str, str]]]) -> list[list[dict[str, Any]]
 
     For each column of a token its value, and those of the two tokens on either side; of the first
     column also both neighbours together with it, its last letters, and whether it has a capital or
-    a digit. It is what ``python -m sskit`` trains on.
+    a digit. ``python -m sskit`` trains on these attributes.
 
     Parameters
     ----------

@@ -30,11 +30,11 @@ def hashes(keys):
 
     Returns
     -------
-    found : ndarray of shape (n_keys,), uint32
+    hashes : ndarray of shape (n_keys,), uint32
         In the order of the keys.
     """
     lengths = np.array([len(key) for key in keys], dtype=np.int64)
-    n_blocks, found = (lengths + 11) // 12, np.empty(len(keys), dtype=np.uint32)
+    n_blocks, hashes = (lengths + 11) // 12, np.empty(len(keys), dtype=np.uint32)
     for n in np.unique(n_blocks).tolist():
         rows = np.flatnonzero(n_blocks == n)
         padded = b"".join(keys[row].ljust(12 * n, b"\0") for row in rows.tolist())
@@ -43,8 +43,8 @@ def hashes(keys):
         for k in range(n):
             a, b, c = (x + words[:, k, j] for j, x in enumerate((a, b, c)))
             a, b, c = _mix(a, b, c) if k < n - 1 else _final(a, b, c)
-        found[rows] = c
-    return found
+        hashes[rows] = c
+    return hashes
 
 
 def _rotated(x, k):

@@ -185,14 +185,14 @@ def _tagger_and_vectorizer(model):
             f"a file of CRFsuite can hold a SequenceTagger, not a {type(tagger).__name__}"
         )
     check_is_fitted(tagger)
-    known = vars(tagger)
+    attributes = vars(tagger)
     for name, what in (
         ("support_", "a kernel"), ("triples_", "order=2"), ("edge_coef_", "features of edges"),
         ("n_states_", "hidden states of labels"),
     ):  # fmt: skip
-        if name in known:
+        if name in attributes:
             raise ValueError(f"this tagger has {what}, and CRFsuite has not")
-    if not steps and "vectorizer_" in known:
+    if not steps and "vectorizer_" in attributes:
         return tagger, tagger.vectorizer_
     if len(steps) == 1 and isinstance(steps[0], TokenVectorizer):
         return tagger, steps[0]

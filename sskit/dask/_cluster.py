@@ -76,9 +76,9 @@ class ClusterWorkers(Workers):
         As of `Workers`.
     """
 
-    def __init__(self, client, timeout, store, estimator, *given):
+    def __init__(self, client, timeout, store, estimator, *arguments):
         # callbacks are called in this process
-        super().__init__(type(estimator)(**estimator.get_params(deep=False)), *given)
+        super().__init__(type(estimator)(**estimator.get_params(deep=False)), *arguments)
         self.client, self.timeout, self.store = client, timeout, store
         self.n_told = self.n_losses = 0
         self.actors = []  # all of them, also those whose parts have no samples
@@ -138,13 +138,13 @@ class ClusterWorkers(Workers):
 
     def wait(self, futures, what):
         """Wait for futures by number; for `timeout` seconds if there is no worker."""
-        seen = time.monotonic()
+        last_alive = time.monotonic()
         while waiting := [number for number, each in futures.items() if each.status == "pending"]:
             with suppress(OSError, *LATE):
                 # the scheduler may not answer
                 if self.client.nthreads(callback_timeout=min(self.timeout, 10.0)):
-                    seen = time.monotonic()
-            if time.monotonic() - seen > self.timeout:
+                    last_alive = time.monotonic()
+            if time.monotonic() - last_alive > self.timeout:
                 raise TimeoutError(
                     f"waited {self.timeout:g} seconds for {what} {waiting[0]}; see timeout"
                 )
@@ -152,14 +152,14 @@ class ClusterWorkers(Workers):
 
     def ask(self, method, *args, n_asked=None):
         """Return the results of a method of all workers, or of some; see `Workers`."""
-        asked = []
+        calls = []
         for held in self.held[:n_asked]:
             try:
-                asked.append((held, getattr(held.worker, method)(*args)))
+                calls.append((held, getattr(held.worker, method)(*args)))
             except RuntimeError:  # it is known to be lost
-                asked.append((held, None))
+                calls.append((held, None))
         answers, gone, errors = [], [], []
-        for held, answer in asked:
+        for held, answer in calls:
             try:
                 answers.append(self.answer(held, answer))
             except WorkersLost:

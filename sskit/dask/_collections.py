@@ -13,7 +13,7 @@ from sskit.estimators.base.objective import weight_argument
 COUNTS_LABELS = {"sequence_tagger", "tree_tagger", "graph_labeller"}
 
 
-def lazily(model, method, X, *given, **options):
+def lazily(model, method, X, *arguments, **options):
     """Call a method of a fitted estimator for every part of a collection.
 
     Parameters
@@ -24,7 +24,7 @@ def lazily(model, method, X, *given, **options):
         Name of the method.
     X : dask bag, array, dataframe, list with Delayed parts or futures, or data in one piece
         Inputs.
-    *given, **options : object
+    *arguments, **options : object
         Further arguments of the method; for data in parts, the same for each part.
 
     Returns
@@ -34,8 +34,8 @@ def lazily(model, method, X, *given, **options):
         data in one piece the result of the method.
     """
     if not hasattr(X, "to_delayed") and not (isinstance(X, (list, tuple)) and any(map(is_lazy, X))):
-        return getattr(model, method)(X, *given, **options)
-    shared = dask.delayed(model, traverse=False, pure=True), method, given, options
+        return getattr(model, method)(X, *arguments, **options)
+    shared = dask.delayed(model, traverse=False, pure=True), method, arguments, options
     if hasattr(X, "to_delayed") and not hasattr(X, "columns") and not hasattr(X, "chunks"):
         return X.map_partitions(call_method, *shared)
     calls = [dask.delayed(call_method)(part, *shared) for part in parts_of(X, "X")]
@@ -43,7 +43,7 @@ def lazily(model, method, X, *given, **options):
         return calls
     from dask import array
 
-    example = getattr(model, method)(np.zeros((1, model.n_features_in_)), *given, **options)
+    example = getattr(model, method)(np.zeros((1, model.n_features_in_)), *arguments, **options)
     n_rows = lengths(X) or [np.nan] * len(calls)
     blocks = [
         array.from_delayed(call, shape=(n, *example.shape[1:]), meta=example[:0])
@@ -52,11 +52,11 @@ def lazily(model, method, X, *given, **options):
     return array.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def call_method(part, model, method, given, options):
+def call_method(part, model, method, arguments, options):
     """Call a method of a model; an empty part of sequences has an empty list of answers."""
     if isinstance(part, list) and not part:
         return []
-    return getattr(model, method)(part, *given, **options)
+    return getattr(model, method)(part, *arguments, **options)
 
 
 def lazy_score(model, X, y, sample_weight=None):

@@ -217,12 +217,12 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint)
             starts = store.load() or starts
-        given = model, parts, starts, model.warm_start or store is not None
+        arguments = model, parts, starts, model.warm_start or store is not None
         client = find_client(self.client)
         if client is None:
-            workers = Workers(*given)
+            workers = Workers(*arguments)
         else:
-            workers = ClusterWorkers(client, self.timeout, store, *given)
+            workers = ClusterWorkers(client, self.timeout, store, *arguments)
         try:
             fitted = self._fit_by(workers, model, options, store, (X, y, sample_weight))
         finally:

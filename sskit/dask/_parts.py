@@ -199,8 +199,8 @@ def collect(X, y, sample_weight=None, token_weight=None):
     for name, parts in lists.items():
         if len(parts) != n_parts:
             raise ValueError(f"X has {n_parts} parts but {name} has {len(parts)}")
-        known = zip(lengths(columns[name]) or (), lengths(X) or (), strict=False)
-        for number, (n, expected) in enumerate(known):
+        counts = zip(lengths(columns[name]) or (), lengths(X) or (), strict=False)
+        for number, (n, expected) in enumerate(counts):
             if n != expected and not np.isnan(n + expected):
                 raise ValueError(f"part {number}: X has {expected} samples but {name} has {n}")
     return list(zip(*(lists.get(name, [None] * n_parts) for name in ARGUMENTS), strict=True))

@@ -83,8 +83,8 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     """
     w = None
     if plan.summary.n_certain:
-        given = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
-        w = solve(replace(plan, stage=Stage(0)), **given).w
+        options = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
+        w = solve(replace(plan, stage=Stage(0)), **options).w
     rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)
     total = Totals(on_pass, stop, max_iter)
     descent = descend(rounds, total, {"tol": tol})

@@ -35,8 +35,8 @@ class DataWorker(Worker):
 
     def __init__(self, data, values=None):
         self.data, self.parts = data, {}
-        for number, given in (values or {}).items():
-            data[number].load = lambda given=given: given
+        for number, sample_values in (values or {}).items():
+            data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
 
     def summarize(self):
@@ -106,9 +106,9 @@ class DataWorker(Worker):
             for number, part in self.data.items():
                 load = partial(part.problem, plan.summary, plan.stage)
                 random_state = np.random.RandomState([plan.seed, number])
-                given = plan.solver, regularizer, plan.lam, random_state, self.stop
-                kept = {"keeps": part.keeps, "point": part.point}
-                parts[number] = PartRun(load, *given, n_jobs=part.estimator.n_jobs, **kept)
+                arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
+                state = {"keeps": part.keeps, "point": part.point}
+                parts[number] = PartRun(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
             order = np.random.RandomState([plan.seed, min(parts), 1])
             super().__init__(parts, regularizer, self.stop, order)
         with np.errstate(**QUIET):

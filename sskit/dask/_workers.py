@@ -125,8 +125,8 @@ class Workers:
 
     def count(self, summary):
         """Return the counts of a second pass over each part, given the summary of all."""
-        found = union(self.surely("count", summary))
-        return [found[number] for number in sorted(found)]
+        counts = union(self.surely("count", summary))
+        return [counts[number] for number in sorted(counts)]
 
     def begin(self):
         """Let all workers begin; return the result of each, see `Worker.begin`."""

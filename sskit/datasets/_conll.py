@@ -97,8 +97,9 @@ def load_conll(
     columns : sequence of str, "conllu" or None, default=None
         Names of the columns. "conllu" means the ten of CoNLL-U, ID to MISC. None takes them from
         the comment "# global.columns = ..."; without it they are those of CoNLL-U if the name of
-        the file ends with ".conllu", or lines have ten columns, parted by tabs, of which the first
-        one counts the tokens of a sentence and the seventh has numbers or "_"; else "0", "1", ...
+        the file ends with ".conllu", or lines have ten columns, separated by tabs, of which the
+        first one counts the tokens of a sentence and the seventh has numbers or "_"; otherwise
+        "0", "1", ...
     tags : str, int or None, default="auto"
         The column of the tags, its name or its number; -1 is the last one. None means that there is
         none. "auto" is the last one, but "UPOS" if that is "MISC", as in CoNLL-U.
@@ -129,7 +130,7 @@ def load_conll(
     y : list of n lists (T_i,) of str, or None
         The tags; None without any.
     groups : ndarray of shape (n,), int or str
-        The groups; only if asked for.
+        The groups; only if requested.
 
     Raises
     ------
@@ -161,16 +162,17 @@ def load_conll(
         check_scheme(scheme)
         if tags is None:
             raise ValueError(f"scheme={scheme!r} is checked for tags, but tags is None")
-    found = None if groups is None else SentenceGroups(groups)
+    reader = None if groups is None else SentenceGroups(groups)
     X, y, before = [], [], None
     # One object for equal values: of some hundred thousand tokens few are different.
     interned = {}.setdefault
     for source in list_files(path):
         file = TokenFile(*read_text(source, encoding), columns, tags, separator, comments)
-        tokens, labels, numbers = _read_sentences(file, interned, found)
+        tokens, labels, numbers = _read_sentences(file, interned, reader)
         if before is not None and (file.names, file.k) != (before.names, before.k):
             raise ValueError(
-                f"{file.name} has the columns {_told(file)}, but {before.name} {_told(before)}"
+                f"{file.name} has the columns {_described_columns(file)}, but {before.name} "
+                f"{_described_columns(before)}"
             )
         if scheme is not None:
             _check_tags(labels, scheme, file, numbers)
@@ -178,7 +180,7 @@ def load_conll(
         y += labels
         before = file
     y = None if tags is None else y
-    return (X, y) if found is None else (X, y, found.values())
+    return (X, y) if reader is None else (X, y, reader.values())
 
 
 def _read_sentences(file, interned, groups):
@@ -221,7 +223,7 @@ def _check_tags(labels, scheme, file, numbers):
     parse_tags(flat, scheme, lambda t: f"{file.place(numbers[t])}: the tag", offsets)
 
 
-def _told(file):
-    """Return what an error message says of the columns of a file."""
+def _described_columns(file):
+    """Return a description of the columns of a file for error messages."""
     named = ", ".join(file.names)
     return named if file.k is None else f"{named} with the tags in {file.names[file.k]}"

@@ -18,7 +18,7 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BYTE_ORDER = "\ufeff"
 _DOCUMENT = "-DOCSTART-"
 _HEADER = re.compile(r"# *global\.columns *= *(.*)")
-# As in "# newdoc id = 17" or "#end document", which may have as many columns as a token.
+# Such as "# newdoc id = 17" or "#end document", which may have as many columns as a token.
 _PAIR = re.compile(r"# *\S+(?: \S+)? *= |#(?:begin|end) document\b")
 _NO_BLANKS = re.compile(r"[^ \t]+")
 # Of CoNLL-U: tokens that were several words, "3-4", and words that are not in the text, "5.1".
@@ -61,9 +61,9 @@ class TokenFile:
     k : int or None
         The number of the column of the tags; None without any.
     finds_tags : bool
-        Whether that was found, and not given.
+        Whether that column was found, not given by the user.
     separator : str
-        What parts the columns.
+        The separator of columns.
     """
 
     def __init__(self, name, text, columns, tags, separator, comments):
@@ -71,17 +71,17 @@ class TokenFile:
             raise ValueError(f"separator must be a string without line breaks, got {separator!r}")
         self.name, self.lines = name, _lines(text.removeprefix(BYTE_ORDER))
         self._comments = comments
-        found = self._columns() if columns is None else _check_columns(columns)
+        named = self._columns() if columns is None else _check_columns(columns)
         first = self._first_token()
         self.separator = separator or ("\t" if "\t" in first else " ")
-        if found is None and self._is_conllu():
-            found = [*CONLLU]
-        self.names_columns = found is not None and columns is None
-        names = found or [str(k) for k in range(len(self.split(first)) if first else 0)]
+        if named is None and self._is_conllu():
+            named = [*CONLLU]
+        self.names_columns = named is not None and columns is None
+        names = named or [str(k) for k in range(len(self.split(first)) if first else 0)]
         self.names, self.k = names, None
-        # Where blanks part the columns, what has tabs is no token: "# id 17<tab>domain=en".
+        # Where blanks separate the columns, a line with tabs is no token: "# id 17<tab>domain=en".
         self._tabs_are_of_comments = self.separator == " " and "\t" not in first
-        # That of what else there is, such as "SpaceAfter=No", has no tags.
+        # The last column of CoNLL-U, MISC, has notes such as "SpaceAfter=No" and no tags.
         self.finds_tags = isinstance(tags, str) and tags == "auto"
         if self.finds_tags:
             tags = "UPOS" if names[-1:] == ["MISC"] and "UPOS" in names else -1
@@ -107,7 +107,7 @@ class TokenFile:
         """
         begins = True
         for number, line in enumerate(self.lines, 1):
-            if kind := _between(line):
+            if kind := _kind_of_separator(line):
                 begins = True
                 yield number, kind, None
                 continue
@@ -121,9 +121,9 @@ class TokenFile:
                 yield number, Kind.FIRST if begins else Kind.TOKEN, values
                 begins = False
             else:
-                found = f"{len(values)} column" + "s" * (len(values) > 1)
-                told = f"{found}, expected {len(self.names)}: {', '.join(self.names)}"
-                raise ValueError(f"{self.place(number)}: {told}: {line!r:.100}")
+                columns = f"{len(values)} column" + "s" * (len(values) > 1)
+                message = f"{columns}, expected {len(self.names)}: {', '.join(self.names)}"
+                raise ValueError(f"{self.place(number)}: {message}: {line!r:.100}")
 
     def place(self, number):
         """Return what errors call a line."""
@@ -155,9 +155,9 @@ class TokenFile:
         return comments or _HEADER.fullmatch(line)
 
     def _first_token(self):
-        """Return the line that shows what parts columns, or an empty one."""
-        known = (line for line in self.lines if not _between(line))
-        first = next((line for line in known if not self._is_comment(line, False)), None)
+        """Return the line that shows the separator of columns, or an empty one."""
+        tokens = (line for line in self.lines if not _kind_of_separator(line))
+        first = next((line for line in tokens if not self._is_comment(line, False)), None)
         return first or next((line for line in self.lines if "\t" in line), "")
 
     def _columns(self):
@@ -175,9 +175,9 @@ class TokenFile:
         """Return whether the first sentence has the ten columns of CoNLL-U: 1, 2, 3, ... first."""
         rows = []
         for line in self.lines:
-            if _between(line) and rows:
+            if _kind_of_separator(line) and rows:
                 break
-            if not _between(line) and not line.startswith("#"):
+            if not _kind_of_separator(line) and not line.startswith("#"):
                 rows.append(self.split(line))
         if self.separator != "\t" or not rows or any(len(row) != len(CONLLU) for row in rows):
             return False
@@ -190,8 +190,8 @@ class TokenFile:
 def list_files(path):
     """Return the names or open files that are one, or a list of these."""
 
-    def is_file(given):
-        return hasattr(given, "read") or isinstance(given, (str, PathLike))
+    def is_file(item):
+        return hasattr(item, "read") or isinstance(item, (str, PathLike))
 
     if is_file(path):
         return [path]
@@ -250,7 +250,7 @@ def _wrong_encoding(name, error):
 
 
 def _is_separator(separator):
-    """Return whether something may part the columns of a line."""
+    """Return whether a value can be the separator of columns."""
     return isinstance(separator, str) and separator and {"\n", "\r"}.isdisjoint(separator)
 
 
@@ -260,8 +260,8 @@ def _lines(text):
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _between(line):
-    """Return the kind of a line that parts sentences, or None."""
+def _kind_of_separator(line):
+    """Return the kind of a line that separates sentences, or None."""
     if not line.strip(" \t"):
         return Kind.EMPTY
     return Kind.DOCUMENT if line.startswith(_DOCUMENT) else None

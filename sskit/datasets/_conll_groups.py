@@ -1,4 +1,4 @@
-"""Groups of the sentences of a file: documents, or what comments say."""
+"""Groups of the sentences of a file: documents, or values of comments."""
 
 import re
 
@@ -26,17 +26,17 @@ class SentenceGroups:
             raise TypeError(
                 f"groups must be 'document', the name of a comment or None, got {groups!r:.100}"
             )
-        self._name, self._found, self._document = groups, [], -1
+        self._name, self._groups, self._document = groups, [], -1
         self.begin_file()
 
     def begin_file(self):
-        """Forget what held of another file; a document begins."""
+        """Forget the comments of another file; a document begins."""
         self._begins, self._comments, self._lasting = True, {}, {}
 
     def add_line(self, kind, file, number):
         """Read a line."""
         if kind is Kind.FIRST:
-            self._found.append(self._group(file, number))
+            self._groups.append(self._group(file, number))
             self._begins, self._comments = False, {}
         elif kind is Kind.DOCUMENT:
             self._begins = True
@@ -53,27 +53,27 @@ class SentenceGroups:
     def values(self):
         """Return the groups of all sentences, an ndarray of int or str."""
         documents = self._name == "document"
-        return np.array(self._found, dtype=int) if documents else string_array(self._found)
+        return np.array(self._groups, dtype=int) if documents else string_array(self._groups)
 
     def _group(self, file, number):
         """Return the group of a sentence that begins."""
         if self._name == "document":
             self._document += self._begins
             return self._document
-        known = self._comments.copy()
+        comments = self._comments.copy()
         for lasting in self._lasting.values():
-            known |= lasting
-        if not known.get(self._name):
-            named = ", ".join(known) or "none"
+            comments |= lasting
+        if not comments.get(self._name):
+            named = ", ".join(comments) or "none"
             raise ValueError(
                 f"{file.place(number)}: the sentence has no comment {self._name!r}; what it has "
                 f"is {named}"
             )
-        return known[self._name]
+        return comments[self._name]
 
 
 def comment_pairs(line):
-    """Return the pairs (name, value) of a comment, which are parted by tabs.
+    """Return the pairs (name, value) of a comment, which are separated by tabs.
 
     They are written "name = value", or "name value" where there is no "=".
     """

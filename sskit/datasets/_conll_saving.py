@@ -82,9 +82,9 @@ def save_conll(
     Stop VB O
     <BLANKLINE>
     """
-    for name, given in {"path": path, "source": source}.items():
-        if not isinstance(given, (str, PathLike)):
-            raise TypeError(f"{name} must be the name of one file, got {given!r:.100}")
+    for name, value in {"path": path, "source": source}.items():
+        if not isinstance(value, (str, PathLike)):
+            raise TypeError(f"{name} must be the name of one file, got {value!r:.100}")
     data, name = read_bytes(source), str(source)
     codec = _exact_codec(data, encoding)
     text = decoded(name, data, codec)

@@ -1,4 +1,4 @@
-"""Real data sets that are fetched once, and checked by what they hold."""
+"""Real data sets that are fetched once, and checked by the hash of their text."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def _fetched(name, folder, data_home, url):
 
     logger, source = get_logger(), url.rstrip("/") + "/" + name
     level = logger.level
-    logger.setLevel(logging.WARNING)  # it says which hash to give, which is that of the text here
+    # at INFO it proposes the hash of the file; here it is the text that has one
+    logger.setLevel(logging.WARNING)
     try:
         retrieve(source, known_hash=None, fname=name, path=path.parent)
     except (OSError, ValueError) as error:  # such as no answer, and an address that is none

@@ -120,10 +120,10 @@ def make_score_maps(
         anywhere = rng.uniform(size=(n_parts, n_bumps.max(initial=0)))
         anywhere[np.arange(anywhere.shape[1]) >= n_bumps[:, None]] = 0
         heights = np.column_stack([own, other * (sides != np.arange(n_parts)), anywhere])
-        found = (pose + jitter * rng.normal(size=pose.shape))[:, None]
+        detected = (pose + jitter * rng.normal(size=pose.shape))[:, None]
         mirrored = (pose + jitter * rng.normal(size=pose.shape))[sides][:, None]
         clutters = rng.uniform(size=(*anywhere.shape, 2)) * (width - 1, height - 1)
-        places = np.concatenate([found, mirrored, clutters], axis=1)
+        places = np.concatenate([detected, mirrored, clutters], axis=1)
         across, down = (
             np.exp(-0.5 * ((np.arange(n) - places[..., axis, None]) / blur) ** 2)
             for axis, n in enumerate((width, height))
@@ -163,7 +163,7 @@ def make_poses(
     poses : sklearn.utils.Bunch
         data : list of ndarrays (14, height, width), score maps, float32.
         target : list of ndarrays (14, 2), x and y of the joints in cells, float64.
-        parents : ndarray (14,), the joint that each hangs on, -1 for the neck.
+        parents : ndarray (14,), the joint to which each is connected, -1 for the neck.
         mirrors : ndarray (14,), the same joint of the other side.
         torso : tuple, left shoulder and right hip.
         joint_names : list of str.

@@ -70,8 +70,8 @@ def make_segmentation_images(
         raise ValueError(f"shape must be (height, width), got {shape!r}")
     check_counts(height=shape[0], width=shape[1])
     rng = check_random_state(random_state)
-    made = [_make_view(tuple(shape), n_classes, spots, rng) for _ in range(n_samples)]
-    return [image for image, _ in made], [mask for _, mask in made]
+    views = [_make_view(tuple(shape), n_classes, spots, rng) for _ in range(n_samples)]
+    return [image for image, _ in views], [mask for _, mask in views]
 
 
 def _make_view(shape, n_classes, spots, rng):
@@ -84,10 +84,10 @@ def _make_view(shape, n_classes, spots, rng):
     # Spots keep away from borders, which therefore are where the mask has them.
     in_spot = (blobs > np.quantile(blobs, 1 - spots)) & (first - second > 0.3)
     other = _fields((n_classes - 1, *shape), 5, rng).argmax(axis=0)
-    seen = np.where(in_spot, (mask + 1 + other) % n_classes, mask)
+    classes = np.where(in_spot, (mask + 1 + other) % n_classes, mask)
     textures = _textures(shape, rng)[:n_classes]
     painted = _COLORS[:n_classes, None, None] * (1 + textures[..., None])
-    image = np.take_along_axis(painted, seen[None, ..., None], axis=0)[0]
+    image = np.take_along_axis(painted, classes[None, ..., None], axis=0)[0]
     image = scipy.ndimage.gaussian_filter(image, (0.6, 0.6, 0))
     # Light differs from view to view and over a view; the sensor adds its grain.
     light = 1 + 0.08 * rng.normal() + 0.08 * _fields(shape, max(shape) / 4, rng)[..., None]

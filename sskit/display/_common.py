@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._optional import optional
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ class TruthDisplay:
         estimators = estimator if isinstance(estimator, dict) else {"prediction": estimator}
         # not by the outer estimator, which does not show the input of the inner one
         models = [[*unwrap(fitted, X)][-1] for fitted in estimators.values()]
-        found = [model.predict(given) for model, given in models]
-        return dict(zip(estimators, found, strict=True)), models
+        predictions = [model.predict(inputs) for model, inputs in models]
+        return dict(zip(estimators, predictions, strict=True)), models
 
     @staticmethod
     def _with_truth(y_true, y_pred):

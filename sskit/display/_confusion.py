@@ -207,6 +207,6 @@ def _matched(y_true, y_pred, scheme):
     for labels in zip(y_true, y_pred, strict=True):
         types = [{(a, b): kind for kind, a, b in spans(some, scheme)} for some in labels]
         for place in sorted({**types[0], **types[1]}):
-            for side, found in zip((true, pred), types, strict=True):
-                side.append(found.get(place, NO_SPAN))
+            for side, kinds in zip((true, pred), types, strict=True):
+                side.append(kinds.get(place, NO_SPAN))
     return true, pred

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sskit._inside import fitted_with
+from sskit._meta_estimators import fitted_with
 from sskit._types import History, Self
 from sskit.display._common import grid_of_axes
 
@@ -152,10 +152,10 @@ class ConvergenceDisplay:
             for what, (panel, style) in LINES.items():
                 curve = history[what]
                 # some solvers have a gap in some passes only; a gap of zero has no logarithm
-                known = curve > 0.0 if what == "gap" else ~np.isnan(curve)
-                options = {"color": f"C{k}", "marker": "." if known.sum() == 1 else None}
+                is_drawn = curve > 0.0 if what == "gap" else ~np.isnan(curve)
+                options = {"color": f"C{k}", "marker": "." if is_drawn.sum() == 1 else None}
                 (self.lines_[name][what],) = self.axes_[panel].plot(
-                    history[column][known], curve[known], style, label=name, **options
+                    history[column][is_drawn], curve[is_drawn], style, label=name, **options
                 )
         several = len(self.histories) > 1
         self.legend_ = gap.legend(frameon=False) if several else None

@@ -101,19 +101,19 @@ class FeatureWeightsDisplay:
         """
         frame = weights_frame(estimator, top, feature_names=feature_names)
         frame = frame[frame["kind"] == "node"]
-        found = {
+        weights = {
             label: rows.set_index("feature")["weight"]
             for label, rows in frame.groupby("label", sort=False)
         }
-        shown = found if labels is None else list(labels)
-        for wanted in shown:
-            if wanted not in found:
+        shown = weights if labels is None else list(labels)
+        for label in shown:
+            if label not in weights:
                 raise ValueError(
-                    f"labels holds {wanted!r}, which is no label with weights of features"
+                    f"labels holds {label!r}, which is no label with weights of features"
                 )
         if not shown:
             raise ValueError("there is no label with weights of features to draw")
-        return cls(panels={str(wanted): found[wanted] for wanted in shown}).plot(ax=ax)
+        return cls(panels={str(label): weights[label] for label in shown}).plot(ax=ax)
 
     def plot(self, *, ax: Axes | Sequence[Axes] | np.ndarray | None = None) -> Self:
         """Draw the bars.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sskit._inside import fitted_with
+from sskit._meta_estimators import fitted_with
 from sskit._types import Self
 from sskit.display._common import grid_of_axes
 
@@ -108,9 +108,9 @@ class RegularizationPathDisplay:
         path = self.path
         if not hasattr(path, "lams_"):
             means = path.cv_results_["mean_test_score"]
-            known = ~np.isnan(means)
-            return {"score": (path.cv_results_["param_lam"][known], means[known])}
-        # a last piece that serves all lam is drawn down to a tenth of its breakpoint
+            is_tested = ~np.isnan(means)
+            return {"score": (path.cv_results_["param_lam"][is_tested], means[is_tested])}
+        # a last piece, valid for all smaller lam, is drawn down to a tenth of its breakpoint
         lams = np.append(path.lams_, max(path.lam_end_, 0.1 * path.lams_[-1]))
         ends = np.append(lams[1:-1] * (1.0 + 1e-9), lams[-1])
         inside = np.geomspace(lams[:-1], ends, 20, axis=1).ravel()
@@ -169,12 +169,12 @@ class RegularizationPathDisplay:
 
     def _explain_gap(self, ax):
         """Say in words what the bound of the gap is: it rises, and falls where a model begins."""
-        path, told = self.path, {"fontsize": "small", "va": "bottom"}
+        path, text_style = self.path, {"fontsize": "small", "va": "bottom"}
         ax.axhline(path.max_gap_, color="gray", linestyle=":", zorder=1)
         ax.set_ylim(0.0, 1.35 * path.max_gap_ if path.max_gap_ > 0.0 else None)
         ax.set_title("" if path.certified_ else "heuristic path")
         bound, n = f"the largest gap, {path.max_gap_:.2g}", len(path.lams_)
-        ax.annotate(bound, (0.02, path.max_gap_), xycoords=("axes fraction", "data"), **told)
-        told["va"] = "top"
+        ax.annotate(bound, (0.02, path.max_gap_), xycoords=("axes fraction", "data"), **text_style)
+        text_style["va"] = "top"
         model = f"one model between two drops, {n} in all" if n > 1 else "one model for all lam"
-        ax.annotate(model, (0.02, 0.98), xycoords="axes fraction", **told)
+        ax.annotate(model, (0.02, 0.98), xycoords="axes fraction", **text_style)

@@ -62,7 +62,7 @@ class SegmentationDisplay(TruthDisplay):
 
     See Also
     --------
-    sskit.preprocessing.SuperpixelGraphs : Makes graphs of images, and knows their superpixels.
+    sskit.preprocessing.SuperpixelGraphs : Makes graphs of images, with their superpixels.
 
     Examples
     --------
@@ -102,8 +102,8 @@ class SegmentationDisplay(TruthDisplay):
         }
         if labels is None:
             masks = [mask.ravel() for masks in self.panels.values() for mask in masks]
-            found = np.concatenate(masks) if masks else np.empty(0, dtype=np.int64)
-            labels = np.unique(found[~is_ignored(found, ignore_label)])
+            flat = np.concatenate(masks) if masks else np.empty(0, dtype=np.int64)
+            labels = np.unique(flat[~is_ignored(flat, ignore_label)])
         self.labels = np.asarray(check_classes(labels, "labels"))
         names = self.labels if display_labels is None else display_labels
         if len(names) != len(self.labels):

@@ -53,8 +53,8 @@ class SequenceText:
         parts = []
         for t, (word, tag) in enumerate(zip(self.words, self.tags, strict=True)):
             wrong = self.y_true is not None and self.y_true[t] != tag
-            told = f"{word}/{tag}" + (f"!{self.y_true[t]}" if wrong else "")
-            parts.append(told + ("" if self.confidence is None else f"({self.confidence[t]:.2f})"))
+            text = f"{word}/{tag}" + (f"!{self.y_true[t]}" if wrong else "")
+            parts.append(text + ("" if self.confidence is None else f"({self.confidence[t]:.2f})"))
         return " ".join(parts)
 
     def _repr_html_(self):
@@ -132,8 +132,8 @@ def show_sequence(
     >>> show_sequence(["in", "New", "York"], ["O", "B-LOC", "O"], y_true=["O", "B-LOC", "I-LOC"])
     in/O New/B-LOC York/O!I-LOC
     """
-    given = {"words": words, "tags": tags, "y_true": y_true, "confidence": confidence}
-    for name, value in given.items():
+    arguments = {"words": words, "tags": tags, "y_true": y_true, "confidence": confidence}
+    for name, value in arguments.items():
         if value is not None and len(value) != len(words):
             raise ValueError(f"{name} holds {len(value)} entries for {len(words)} words")
         for t, one in enumerate(() if value is None or name in ("words", "confidence") else value):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._numbers import check_bool
 from sskit._optional import optional
 from sskit._types import Self

@@ -7,12 +7,12 @@
 # data again.
 #
 # Why so.
-# - Validate fast, explain slowly: one compiled look at the usual case; if it fails, item by item,
-#   so that the error names the item and says what was expected ("X[17] has 40 rows but y[17] has 38
-#   labels").
-# - A container carries the proof of its check: rows of a `SoundArray` have just been made here, and
-#   are not checked a second time. A request of one sentence takes microseconds, of which a check
-#   would be most.
+# - Validate fast, explain slowly: one compiled check of the usual case; if it fails, checks item by
+#   item, so that the error names the item and what was expected ("X[17] has 40 rows but y[17] has
+#   38 labels").
+# - A container records its check: rows of a `SoundArray` have just been made here, and are not
+#   checked a second time. A request of one sentence takes microseconds, of which a check would be
+#   most.
 # - Rows are stacked into one matrix with offsets: compiled code reads blocks of it, and nothing is
 #   copied if the user's matrix is already in the right form.
 # - Token features are numbered here, not by scikit-learn's DictVectorizer: one pass over the dicts,

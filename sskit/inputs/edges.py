@@ -75,14 +75,14 @@ def check_parents(parents, name, n_nodes=None, noun="node"):
     parents = as_array(parents, name)
     high = parents.size - 1
     parents = array(parents, name, shape, "integers", low=-1, high=high).astype(np.int32)
-    above, _ = climb(parents)
+    above, _ = ancestors_and_depths(parents)
     wrong = above[above >= 0]
     if wrong.size:
         raise ValueError(f"{name} has a cycle: {noun} {wrong.min()} is its own ancestor")
     return parents
 
 
-def climb(parents):
+def ancestors_and_depths(parents):
     """Return an ancestor of each node, -1 unless it is in a cycle, and the depth of each."""
     # depths by doubling: how far up `above` is, until it is above the root
     above, depth, steps = parents, (parents >= 0).astype(np.int32), 1
@@ -106,4 +106,4 @@ def parents_first(parents):
     order : ndarray of shape (n_nodes,), int32
         The nodes by their depth.
     """
-    return np.argsort(climb(parents)[1], kind="stable").astype(np.int32)
+    return np.argsort(ancestors_and_depths(parents)[1], kind="stable").astype(np.int32)

@@ -82,14 +82,14 @@ class GraphBatch:
             Of features; copies only where edges are missing.
         """
         first_node = np.repeat(self.node_offsets[:-1], self.n_edges)
-        kept = labelled[self.ends + first_node[:, None]].all(axis=1)
+        complete = labelled[self.ends + first_node[:, None]].all(axis=1)
         graphs = copy(self)
         graphs.edge_features = [
-            x if kept[a:b].all() else x[kept[a:b]]
+            x if complete[a:b].all() else x[complete[a:b]]
             for x, (a, b) in zip(self.edge_features, pairwise(self.edge_offsets), strict=True)
         ]
-        graphs.ends = self.ends[kept]
-        graphs.kinds = None if self.kinds is None else self.kinds[kept]
+        graphs.ends = self.ends[complete]
+        graphs.kinds = None if self.kinds is None else self.kinds[complete]
         graphs.n_edges = np.array([x.shape[0] for x in graphs.edge_features], dtype=np.int64)
         graphs.edge_offsets = make_offsets(graphs.n_edges)
         return graphs
@@ -109,10 +109,10 @@ def check_graphs(
     ----------
     X : sequence of n graphs
         A graph is a tuple (features, edges) or (features, edges, edge_features), or an object
-        with attributes of these names and, if it likes, ``areas`` and ``segments``: features
-        (V, p) of the nodes, the two nodes (E, 2) of each edge, features (E, q) of the edges or
-        None for a single constant one, weights (V,) of the nodes, and the node (H, W) of each
-        pixel of an image. Never modified.
+        with attributes of these names and optionally ``areas`` and ``segments``: features (V, p) of
+        the nodes, the two nodes (E, 2) of each edge, features (E, q) of the edges or None for a
+        single constant one, weights (V,) of the nodes, and the node (H, W) of each pixel of an
+        image. Never modified.
     n_features, n_edge_features : int, default=None
         Numbers of columns that must be found; None takes any.
     estimator_name : str, default="the model"
@@ -143,11 +143,11 @@ def check_graphs(
     (1, 2, 1)
     """
     widths = n_features, n_edge_features
-    found = [
+    parts = [
         _graph(item, f"X[{i}]", with_kinds, widths)
         for i, item in enumerate(items_of(X, "X", _GRAPHS))
     ]
-    features, ends, edge_features, kinds, areas, segments = map(list, zip(*found, strict=True))
+    features, ends, edge_features, kinds, areas, segments = map(list, zip(*parts, strict=True))
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
     widths = [x.shape[1] for x in edge_features]
     check_widths(widths, n_edge_features, estimator_name, "edge features")
@@ -161,8 +161,8 @@ def check_graphs(
 
 def _graph(item, label, with_kinds, widths):
     """Return features, edges, their features, kinds of nodes, areas and segments, checked."""
-    given = parts_of(item, label, "graph", _PARTS, f"; {_IMAGES}", 3 + with_kinds)
-    features, edges, edge_features, kinds, areas, segments = given
+    parts = parts_of(item, label, "graph", _PARTS, f"; {_IMAGES}", 3 + with_kinds)
+    features, edges, edge_features, kinds, areas, segments = parts
     features = finite_matrix(features, f"features of {label}", widths[0])
     n_nodes = features.shape[0]
     if not n_nodes:
@@ -230,14 +230,14 @@ def check_segments(values, n_nodes, where=""):
     return segments
 
 
-def kind_codes(kinds, known, what, things, offsets, nodes=None):
-    """Return kinds of nodes or edges as places among known ones.
+def kind_codes(kinds, fitted_kinds, what, things, offsets, nodes=None):
+    """Return kinds of nodes or edges as places among those of the fit.
 
     Parameters
     ----------
     kinds : ndarray of shape (N,) or None
         Of all graphs.
-    known : ndarray of shape (n_kinds,) or None
+    fitted_kinds : ndarray of shape (n_kinds,) or None
         Those that were there in fit, sorted; None if there must be none.
     what, things : str
         What has a kind in error messages, such as "a node", and in what, such as "graph".
@@ -256,15 +256,15 @@ def kind_codes(kinds, known, what, things, offsets, nodes=None):
     ValueError
         Naming the graph and the node with an unknown kind, or if either side has no kinds.
     """
-    if (known is None) != (kinds is None):
+    if (fitted_kinds is None) != (kinds is None):
         have, fitted = ("no ", "with") if kinds is None else ("", "without")
         raise ValueError(
             f"X has {have}kinds of {what.split()[1]}s, but the model was fitted to {things}s "
             f"{fitted} kinds"
         )
-    if known is None:
+    if fitted_kinds is None:
         return None
-    place = {kind: code for code, kind in enumerate(known.tolist())}
+    place = {kind: code for code, kind in enumerate(fitted_kinds.tolist())}
     values, inverse = np.unique(kinds, return_inverse=True)
     codes = np.array([place.get(kind, -1) for kind in values.tolist()], dtype=np.int32)[inverse]
     for t in np.flatnonzero(codes < 0)[:1]:

@@ -108,14 +108,14 @@ def label_names(y):
     return y.columns.to_numpy()
 
 
-def target_form(y, given):
+def target_form(y, target):
     """Return the form of y, in which predictions are given.
 
     Parameters
     ----------
     y : ndarray or sparse matrix
         Target, converted.
-    given : object
+    target : object
         Target, as the user gave it.
 
     Returns
@@ -125,9 +125,9 @@ def target_form(y, given):
     """
     if y.ndim == 1:
         return "classes"
-    if is_polars(given):
+    if is_polars(target):
         return "polars"
-    if hasattr(given, "iloc"):
+    if hasattr(target, "iloc"):
         return "frame"
     return "sparse" if sp.issparse(y) else "dense"
 

@@ -113,12 +113,12 @@ def check_mask(mask, name, ignore_label=None):
     TypeError, ValueError
         If it has not two dimensions; else naming the first pixel that is wrong.
     """
-    given = mask
-    mask = as_array(given, name)
+    values = mask
+    mask = as_array(values, name)
     if mask.ndim != 2:
         raise ValueError(f"{name} must be a two-dimensional array, got shape {mask.shape}")
-    if not isinstance(given, np.ndarray) and mask.dtype.kind in "US":
-        mask = np.array(given, dtype=object)  # else numbers among strings were strings
+    if not isinstance(values, np.ndarray) and mask.dtype.kind in "US":
+        mask = np.array(values, dtype=object)  # else numbers among strings were strings
     labels, ignored = stack_known_labels(list(mask), None, ignore_label, name=name)
     if mask.dtype.kind != "O":
         return mask
@@ -135,8 +135,9 @@ def known_nodes(known, graphs, classes, ignore_label=None):
     ----------
     known : sequence of n items, or None
         Known labels of the graphs. An array (H_i, W_i) has labels of the pixels: a node has the
-        label that most of its known pixels have, of several the smallest. A boolean array of a row
-        for each node and a column for each label says what is possible, and stays.
+        label that most of its known pixels have, of several the smallest. A boolean array with a
+        row for each node and a column for each label marks the possible labels, and is returned
+        unchanged.
     graphs : GraphBatch
         The graphs.
     classes : ndarray of shape (K,)
@@ -156,8 +157,8 @@ def known_nodes(known, graphs, classes, ignore_label=None):
     """
     if known is None:
         return None
-    found = list(items_of(known, "known", _KNOWN, stacked=(3,), count=len(graphs)))
-    for i, item in enumerate(found):
+    items = list(items_of(known, "known", _KNOWN, stacked=(3,), count=len(graphs)))
+    for i, item in enumerate(items):
         if not _is_mask(item, (int(graphs.n_nodes[i]), len(classes))):
             continue
         if graphs.segments is None:
@@ -172,8 +173,8 @@ def known_nodes(known, graphs, classes, ignore_label=None):
             )
         if not isinstance(item, np.ndarray) and mask.dtype.kind in "US":
             mask = np.array(item, dtype=object)  # else None among strings was a string
-        found[i] = _known_of_pixels(mask, segments, graphs.n_nodes[i], classes, ignore_label, i)
-    return found
+        items[i] = _known_of_pixels(mask, segments, graphs.n_nodes[i], classes, ignore_label, i)
+    return items
 
 
 def _is_mask(item, possible):
@@ -188,25 +189,25 @@ def _is_mask(item, possible):
 def _known_of_pixels(mask, segments, n_nodes, classes, ignore_label, i):
     """Return a list with the label of each node, or None, from those of pixels."""
     flat = mask.ravel()
-    told = ~is_ignored(flat, ignore_label)
+    has_label = ~is_ignored(flat, ignore_label)
     if flat.dtype.kind == "O":
-        told &= np.array([label is not None for label in flat.tolist()], dtype=bool)
+        has_label &= np.array([label is not None for label in flat.tolist()], dtype=bool)
     place, codes = {label: k for k, label in enumerate(classes.tolist())}, np.full(flat.size, -1)
     if flat.dtype.kind == "O":
-        found = [plain(x) if isinstance(x, Hashable) else None for x in flat[told].tolist()]
-        codes[told] = [place.get(label, -1) for label in found]
+        codes_of = [plain(x) if isinstance(x, Hashable) else None for x in flat[has_label].tolist()]
+        codes[has_label] = [place.get(label, -1) for label in codes_of]
     else:
-        values, inverse = np.unique(flat[told], return_inverse=True)
-        found = np.array([place.get(label, -1) for label in values.tolist()], dtype=np.intp)
-        codes[told] = found[inverse]
-    wrong = np.flatnonzero(told & (codes < 0))
+        values, inverse = np.unique(flat[has_label], return_inverse=True)
+        codes_of = np.array([place.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        codes[has_label] = codes_of[inverse]
+    wrong = np.flatnonzero(has_label & (codes < 0))
     if len(wrong):
         row, column = divmod(int(wrong[0]), mask.shape[1])
         raise ValueError(
             f"known[{i}][{row}][{column}] is {shown(mask[row, column])}, which is no label that "
             f"the model was fitted to, such as {shortened([*place], 2)}"
         )
-    pairs = segments.ravel().astype(np.int64)[told] * len(classes) + codes[told]
+    pairs = segments.ravel().astype(np.int64)[has_label] * len(classes) + codes[has_label]
     votes = np.bincount(pairs, minlength=n_nodes * len(classes)).reshape(n_nodes, -1)
     labels = classes[votes.argmax(axis=1)].tolist()
     return [label if any_ else None for label, any_ in zip(labels, votes.any(axis=1), strict=True)]
@@ -243,7 +244,7 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     n_nodes : int
         The number V of superpixels.
     ignore_label : object or None, default=None
-        Pixels of this label have no vote; a superpixel that holds no others gets it.
+        Pixels of this label do not count; a superpixel without others gets it.
 
     Returns
     -------
@@ -256,8 +257,8 @@ def majority_labels(segments, mask, n_nodes, ignore_label=None):
     if not known.any():
         return np.full(n_nodes, ignore_label, dtype=mask.dtype)
     classes, codes = np.unique(flat[known], return_inverse=True)
-    # Superpixels see few of the labels: no table of all pairs, which thousands of instances
-    # would make large.
+    # Superpixels have few of the labels: with thousands of instances a table of all pairs would be
+    # large.
     pairs, votes = np.unique(nodes[known] * len(classes) + codes, return_counts=True)
     owners, codes = np.divmod(pairs, len(classes))
     # What is written last stays: the label of most votes, of several the smallest.

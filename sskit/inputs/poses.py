@@ -35,13 +35,13 @@ def pose_scales(places, torso):
     return np.maximum(scale.astype(np.float64), 1.0)
 
 
-def part_errors(truth, found, torso):
+def part_errors(truth, pred, torso):
     """Return how far off the parts are.
 
     Parameters
     ----------
-    truth, found : ndarray of shape (n, n_parts, 2)
-        x and y of the parts, true and found.
+    truth, pred : ndarray of shape (n, n_parts, 2)
+        x and y of the parts, true and predicted.
     torso : tuple of two int or None
         As of `pose_scales`.
 
@@ -50,7 +50,7 @@ def part_errors(truth, found, torso):
     errors : ndarray of shape (n, n_parts)
         Distances, in units of the true torsos.
     """
-    return np.linalg.norm(found - truth, axis=2) / pose_scales(truth, torso)[:, None]
+    return np.linalg.norm(pred - truth, axis=2) / pose_scales(truth, torso)[:, None]
 
 
 def check_poses(y, name, n_parts=None, names=None, *, count=None, x_name="X"):
@@ -278,13 +278,13 @@ def check_part_names(names, n_parts):
     """
     if names is None:
         return None
-    found = list(names) if np.iterable(names) else [names]
-    strings = {name for name in found if isinstance(name, str)}
-    if not len(found) == len(strings) == n_parts:
+    listed = list(names) if np.iterable(names) else [names]
+    strings = {name for name in listed if isinstance(name, str)}
+    if not len(listed) == len(strings) == n_parts:
         raise ValueError(
-            f"part_names must be {n_parts} different strings, one for each part, got {found!r}"
+            f"part_names must be {n_parts} different strings, one for each part, got {listed!r}"
         )
-    return np.array(found, dtype=object)
+    return np.array(listed, dtype=object)
 
 
 def _map(x, label, n_parts):

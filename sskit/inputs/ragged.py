@@ -98,8 +98,8 @@ def stack_sequences(
     check_filled(offsets, name, allow_empty)
     if offsets[-1] == 0:
         return RaggedArray(np.empty((0, n_features or max(x.shape[1] for x in pieces))), offsets)
-    known = next(x.shape[1] for x in pieces if x.shape[0])
-    widths = [x.shape[1] if x.shape[0] else known for x in pieces]
+    width = next(x.shape[1] for x in pieces if x.shape[0])
+    widths = [x.shape[1] if x.shape[0] else width for x in pieces]
     check_widths(widths, n_features, estimator_name or "the model", name=name)
     values = stack_rows([x for x in pieces if x.shape[0]])
     if not allow_nan:
@@ -112,9 +112,9 @@ def stack_sequences(
 def ready_sequence(X, n_features):
     """Return sequences that need no copy and have no fault, else None.
 
-    They are a single one, which is what fitted estimators, with a fixed number of features, are
-    given most, or what a vectoriser has just made. Everything else, all faults with it, is left to
-    others.
+    These are a single sequence, the most frequent input of fitted estimators with a fixed number of
+    features, or sequences that a vectoriser has just made. All others, faulty ones among them, take
+    the general way.
     """
     if type(X) is SoundArray and n_features in (None, X.values.shape[1]):
         return X
@@ -227,26 +227,26 @@ def stack_known_labels(y, lengths, ignore_label=None, *, name="y", x_name="X"):
 
 
 def stack_entries(y, lengths=None, *, name="y", x_name="X"):
-    """Stack a list of label sequences, whose labels are not looked at yet.
+    """Stack a list of label sequences, whose labels are not checked yet.
 
     Parameters are those of `stack_labels`; entries may also be sets of labels.
 
     Returns
     -------
     flat : ndarray of shape (N,), or list
-        A list, which is new, if they take a loop over them.
+        A new list if stacking takes a loop over the labels.
     name_of : callable
         Returns what error messages call an entry, by its place.
     """
     count = None if lengths is None else len(lengths)
     items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
     items = [sequence_of(item, f"{name}[{i}]", cure=cure_of_labels) for i, item in enumerate(items)]
-    found = np.array(list(map(len, items)), dtype=np.int64)
-    lengths = found if lengths is None else np.asarray(lengths)
-    if (found != lengths).any():
-        i = np.flatnonzero(found != lengths)[0]
+    sizes = np.array(list(map(len, items)), dtype=np.int64)
+    lengths = sizes if lengths is None else np.asarray(lengths)
+    if (sizes != lengths).any():
+        i = np.flatnonzero(sizes != lengths)[0]
         has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
-        raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {found[i]} labels")
+        raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {sizes[i]} labels")
     flat = join_arrays(items)
     if flat is None:
         lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)
@@ -265,15 +265,15 @@ def sets_among(flat, name_of, ignore_label=None):
     kinds = set() if isinstance(flat, np.ndarray) else set(map(type, flat))  # there are few
     if not any(issubclass(kind, SETS) for kind in kinds):
         return []
-    found = [(t, [*map(plain, entry)]) for t, entry in enumerate(flat) if isinstance(entry, SETS)]
-    for t, labels in found:
+    sets = [(t, [*map(plain, entry)]) for t, entry in enumerate(flat) if isinstance(entry, SETS)]
+    for t, labels in sets:
         if not labels or is_ignored(labels, ignore_label).any():
             inside = f"a set with ignore_label={ignore_label!r} in it" if labels else "an empty set"
             raise ValueError(
                 f"{name_of(t)} is {inside}: one of its labels must be right; a token that may have "
                 "any label has ignore_label alone"
             )
-    return found
+    return sets
 
 
 def known_labels(flat, name_of, ignore_label=None):
@@ -290,8 +290,8 @@ def known_labels(flat, name_of, ignore_label=None):
     if labels.dtype.kind == "f":
         bad = np.flatnonzero(~(np.isfinite(labels) & (labels == np.floor(labels))))
         if bad.size:
-            told = "labels must not be missing, and numbers must be whole, not continuous"
-            raise ValueError(f"{name_of(known[bad[0]])} is {labels[bad[0]]}: {told}")
+            message = "labels must not be missing, and numbers must be whole, not continuous"
+            raise ValueError(f"{name_of(known[bad[0]])} is {labels[bad[0]]}: {message}")
     if all_known:
         if ignore_label is not None:
             check_spelling(labels, ignore_label, name_of)
@@ -304,8 +304,8 @@ def known_labels(flat, name_of, ignore_label=None):
 def check_spelling(labels, ignore_label, name_of):
     """Raise ValueError if strings are written as the number that stands for no label.
 
-    NumPy makes an array of strings of strings with that number among them. The other way round
-    too.
+    NumPy makes an array of strings of a list of strings with that number among them. Also if
+    `ignore_label` is the string and labels are numbers.
     """
     if ignore_label is None or labels.dtype.kind not in "USbiuf":
         return
@@ -332,14 +332,14 @@ def sequence_of(item, label, what="labels", cure=cure_of_sequence):
 
     A message ends with what `cure` returns of the item.
     """
-    found = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
-    array = isinstance(found, np.ndarray)
-    if not isinstance(found, (list, tuple)) and (not array or found.ndim != 1):
-        shape = f" of shape {found.shape}, which is not one-dimensional" if array else ""
+    entries = item.to_numpy() if hasattr(item, "iloc") and item.ndim == 1 else item
+    array = isinstance(entries, np.ndarray)
+    if not isinstance(entries, (list, tuple)) and (not array or entries.ndim != 1):
+        shape = f" of shape {entries.shape}, which is not one-dimensional" if array else ""
         raise (ValueError if array else TypeError)(
             f"{label} must be a sequence of {what}, got {type(item).__name__}{shape}{cure(item)}"
         )
-    return found
+    return entries
 
 
 def items_of(data, name, what, stacked=(), *, count=None, x_name="X", text=""):
@@ -358,7 +358,7 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X", text=""):
     count : int, default=None
         How many items there must be; None takes any number but 0.
     x_name : str, default="X"
-        What error messages call the data that there is an item for each of.
+        What error messages call the data of which each sample has an item.
     text : str, default=""
         What they end with for a string.
 
@@ -379,11 +379,11 @@ def items_of(data, name, what, stacked=(), *, count=None, x_name="X", text=""):
     elif stacked and isinstance(items, RaggedArray):
         items = list(items)
     if not isinstance(items, (list, tuple)):
-        shape, told = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
+        shape, message = getattr(data, "shape", ()), f"{name} must be a list with {what}, got "
         cure = cure_of_container(data, name, text)
         if not isinstance(shape, tuple) or not shape:
-            raise TypeError(told + type(data).__name__ + cure)
-        raise ValueError(f"{told}{type(data).__name__} of shape {shape}{cure}")
+            raise TypeError(message + type(data).__name__ + cure)
+        raise ValueError(f"{message}{type(data).__name__} of shape {shape}{cure}")
     if count is None and not len(items):
         raise ValueError(f"Found array with 0 sample(s): {name} must hold one sample or more")
     if count not in (None, len(items)):

@@ -106,7 +106,7 @@ class RaggedArray:
         )
 
     def __sizeof__(self):
-        # by which Dask knows that it is worth sending once
+        # Dask sends an object of so many bytes only once
         values = self._values
         arrays = [values.data, values.indices, values.indptr] if sp.issparse(values) else [values]
         return object.__sizeof__(self) + sum(a.nbytes for a in [*arrays, self._offsets])
@@ -159,7 +159,7 @@ class RaggedArray:
 class SoundArray(RaggedArray):
     """A RaggedArray of finite floats, in canonical format if they are sparse, unchecked.
 
-    Only for what was just made so and no user can change.
+    Only for arrays that were just made so and that no user can change.
     """
 
 

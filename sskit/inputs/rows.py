@@ -43,7 +43,7 @@ def check_rows(estimator, X, y=NO_TARGET, **options):
     """
     fitted, features_alone = vars(estimator), isinstance(y, str) and y == NO_TARGET
     unnamed = options == FITTED and features_alone and "feature_names_in_" not in fitted
-    # most requests need no copy, have no fault and are of the kind that the fit was of
+    # most requests need no copy, have no fault and have the type of the training data
     if unnamed and is_ready(X, fitted.get("n_features_in_")):
         return X
     X, y = (
@@ -126,16 +126,16 @@ def check_samples(X, name):
     X = np.asarray(X) if isinstance(X, memoryview) else X
     if sp.issparse(X) and X.ndim == 2:
         X = sound_csr(X, name)
-        found = [X[[i]] for i in range(X.shape[0])]
+        samples = [X[[i]] for i in range(X.shape[0])]
     elif isinstance(X, (str, bytes, dict, set, type)) or not (
         hasattr(X, "__len__") and np.iterable(X)
     ):
         raise TypeError(f"{name} must be a sequence of samples, got {type(X).__name__}")
     else:
-        found = list(X.to_numpy() if hasattr(X, "iloc") or is_frame(X) else X)
-    if not found:
+        samples = list(X.to_numpy() if hasattr(X, "iloc") or is_frame(X) else X)
+    if not samples:
         raise ValueError(f"{name} has 0 samples, expected at least 1")
-    return found
+    return samples
 
 
 def check_pairs(X, y):

@@ -67,24 +67,24 @@ def as_matrix(values, name, cure=None):
     """
     if sp.issparse(values):
         return sound_csr(values, name)
-    found = as_array(values.to_numpy() if hasattr(values, "to_numpy") else values, name)
-    if found.shape == (0,):
+    array = as_array(values.to_numpy() if hasattr(values, "to_numpy") else values, name)
+    if array.shape == (0,):
         return np.empty((0, 0))
-    if found.ndim != 2:
-        shape = f" of shape {found.shape}" if found.ndim else ""
-        raise (ValueError if found.ndim else TypeError)(
+    if array.ndim != 2:
+        shape = f" of shape {array.shape}" if array.ndim else ""
+        raise (ValueError if array.ndim else TypeError)(
             f"{name} must be a matrix of numbers, two-dimensional, (rows, features), got "
             f"{type(values).__name__}{shape}{'' if cure is None else cure(values)}"
         )
-    if found.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf":
         try:
-            return as_floats(found, name)
+            return as_floats(array, name)
         except ValueError as error:
             if cure is None or not is_frame(values):
                 raise
             raise ValueError(f"{error}{cure_of_frame(values)}") from None
-    dtype = found.dtype if found.dtype in FLOATS else FLOATS[0]
-    return np.ascontiguousarray(found, dtype=dtype)
+    dtype = array.dtype if array.dtype in FLOATS else FLOATS[0]
+    return np.ascontiguousarray(array, dtype=dtype)
 
 
 def sound_csr(matrix, name):
@@ -164,7 +164,7 @@ def _owner(array):
 def stack_csr(pieces):
     """Concatenate CSR matrices and 2-D arrays into a new CSR array of float64 or float32."""
     dtype = FLOATS[all(x.dtype in FLOATS[1:] for x in pieces)]
-    # what is behind the last entry in the arrays of a matrix would be stacked, too
+    # entries behind the last one in the arrays of a matrix would be stacked, too
     pieces = [
         x
         if sp.issparse(x) and x.indptr[-1] == len(x.data) == len(x.indices)

@@ -1,8 +1,8 @@
 """Rows of tokens as users of CRFsuite have them: dicts of attributes, or lists of strings.
 
-One pass over the objects. A string is looked up in the table of its attribute, and the attribute,
-as keys of dicts mostly come one after the other as they did before, in that before it. The two are
-joined to a name only once.
+The objects are read in one pass. A string is looked up in the table of its attribute. Keys of dicts
+mostly come in the same order as in the dict before, so an attribute is first compared with the
+successor of the one before it. Attribute and string are joined to a name only once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -81,17 +81,17 @@ cdef Start start_of(str text, int32_t column) noexcept:
     for j in range(min(n, 16)):
         letter = min(PyUnicode_READ(kind, data, j), <Py_UCS4>255)
         keys[j >> 3] |= <uint64_t>letter << (56 - 8 * (j & 7))
-        if letter == 255:  # what follows such a one is not looked at
+        if letter == 255:  # what follows such a letter is not read
             break
     return Start(keys[0], keys[1], <PyObject*>text, column)
 
 
 @cython.final
 cdef class Attribute:
-    """What is known of an attribute, at its place among those around it.
+    """An attribute, at its place in nested dicts, with its strings and the attributes within it.
 
-    Readers in several threads fill one table, and point to what is in it. What is in it stays, so
-    that they may: nothing is put in the place of another, and nothing is taken out.
+    Readers in several threads fill one table and hold pointers into it: entries are therefore
+    neither replaced nor removed.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ cdef class Attribute:
     name : str
         With the names of those around it.
     prefix : str
-        What its strings are written after.
+        What precedes its strings in names of features.
     column : int
         That of its numbers; -1 if it is not known, or there is none.
     strings : list of str
@@ -128,7 +128,7 @@ cdef class Attribute:
         self.slots.resize(8, Slot(NULL, 0, 0))
 
     cdef inline bint is_called(self, key) noexcept:
-        """Return whether this is what a key of a dict calls it, mostly by the same object."""
+        """Return whether a key of a dict is its name; mostly both are the same object."""
         return self.key is key or (PyUnicode_CheckExact(key) and are_same(self.key, <str>key))
 
     cdef inline Slot* slot(self, str value, uint32_t hashed) noexcept:
@@ -198,12 +198,12 @@ cdef class TokenColumns:
             else:
                 names = self.names or ()
                 columns = {name: column for column, name in enumerate(names)}
-            if self.columns is None:  # another thread may have made it, and be reading in it
+            if self.columns is None:  # another thread may have made it, and may be reading it
                 self.columns = columns
 
     cdef Py_ssize_t find(self, str name) except -2:
         """Return the column of a name, the next one if all get one, or -1."""
-        cdef PyObject* found
+        cdef PyObject* entry
         cdef Py_ssize_t column
         if self.grows:
             if self.n == LARGEST:
@@ -212,10 +212,10 @@ cdef class TokenColumns:
             return self.n - 1
         if self.columns is None:
             self.make_ready()
-        found = PyDict_GetItemWithError(self.columns, name)
-        if found is NULL:
+        entry = PyDict_GetItemWithError(self.columns, name)
+        if entry is NULL:
             return -1
-        column = <object>found
+        column = <object>entry
         if not 0 <= column < self.n:
             raise ValueError(f"vocabulary_ has the column {column} for {name!r}, of {self.n}")
         return column
@@ -227,7 +227,7 @@ cdef class TokenColumns:
         if slot.string is not NULL:
             return slot.column
         cdef Py_ssize_t column = self.find(None if self.grows else attribute.prefix + value)
-        # what is not in the vocabulary would be kept without end
+        # strings outside the vocabulary would fill memory without limit
         if column >= 0:
             attribute.keep(value, hashed, <int32_t>column)
         return column
@@ -280,11 +280,11 @@ cdef class TokenColumns:
                 place[order[j]] = <int32_t>j
             return names, places
         # a name may begin like an attribute, and be made in two ways
-        kept = sorted(set(names))
-        known = {name: k for k, name in enumerate(kept)}
+        distinct = sorted(set(names))
+        number_of = {name: k for k, name in enumerate(distinct)}
         for j in range(self.n):
-            place[order[j]] = known[names[j]]
-        return kept, places
+            place[order[j]] = number_of[names[j]]
+        return distinct, places
 
 
 @cython.final
@@ -298,7 +298,7 @@ cdef class TokenReader:
     dtype : dtype
         Of the numbers, which says how large they may be.
     deepest : int
-        How deep dicts in dicts may be; 0 takes dicts without such only, and no lists of strings.
+        How deep dicts in dicts may be; 0 allows neither dicts in dicts nor lists of strings.
     """
 
     cdef TokenColumns columns
@@ -335,19 +335,19 @@ cdef class TokenReader:
         elif self.deepest and isinstance(token, (list, tuple, set, frozenset)):
             for name in token:
                 if not isinstance(name, str):
-                    raise self.error(TypeError, f"has {told(name)}, expected strings")
+                    raise self.error(TypeError, f"has {described(name)}, expected strings")
                 self.add_string(self.columns.root, name)
         elif isinstance(token, Mapping):
             self.read_dict(self.columns.root, dict(token))
         else:
             raise self.error(
-                TypeError, f"is {told(token)}: a token is {TOKEN}, or a list of strings"
+                TypeError, f"is {described(token)}: a token is {TOKEN}, or a list of strings"
             )
         return 0
 
     cdef bint read_dict(self, Attribute outer, dict token) except -1:
         """Read attributes; return whether one of them has a column."""
-        cdef PyObject* known
+        cdef PyObject* attribute
         cdef PyObject* key
         cdef PyObject* value
         cdef PyObject** next = &outer.first  # the attribute that should come now
@@ -356,24 +356,24 @@ cdef class TokenReader:
         if len(self.path) > self.deepest:
             raise self.error(ValueError, f"has dicts in dicts more than {self.deepest} deep")
         while PyDict_Next(token, &place, &key, &value):
-            known = next[0]
-            if known is NULL or not (<Attribute>known).is_called(<object>key):
-                # Python may run from here on, that of a key or a value, and of other threads: it
-                # may take both out of the token, and put attributes in the table
+            attribute = next[0]
+            if attribute is NULL or not (<Attribute>attribute).is_called(<object>key):
+                # From here on Python code may run, of a key, of a value or of other threads: it may
+                # remove both from the token, and add attributes to the table
                 name, item = <object>key, <object>value
-                known = PyDict_GetItemWithError(outer.inner, name)
-                if known is NULL:
+                attribute = PyDict_GetItemWithError(outer.inner, name)
+                if attribute is NULL:
                     some |= self.read_new(outer, name, item)
                     self.check_size(token, n)
                     continue
-            next[0] = known
-            next = &(<Attribute>known).after
+            next[0] = attribute
+            next = &(<Attribute>attribute).after
             some = True
             if PyUnicode_CheckExact(<object>value):
-                self.add(self.columns.of_string(<Attribute>known, <str>value))
+                self.add(self.columns.of_string(<Attribute>attribute, <str>value))
                 continue
             item = <object>value
-            self.read_value(<Attribute>known, item)
+            self.read_value(<Attribute>attribute, item)
             self.check_size(token, n)
         return some
 
@@ -388,9 +388,11 @@ cdef class TokenReader:
         cdef Attribute attribute
         cdef bint some
         if not isinstance(key, str):
-            raise self.error(TypeError, f"has the attribute {told(key)}: names must be strings")
+            raise self.error(
+                TypeError, f"has the attribute {described(key)}: names must be strings"
+            )
         name = key = plain(key)
-        attribute = outer.inner.get(key)  # a string of a class of its own may be found by no dict
+        attribute = outer.inner.get(key)  # no dict may find a string of a subclass
         if attribute is not None:
             self.read_value(attribute, value)
             return True
@@ -399,7 +401,7 @@ cdef class TokenReader:
         attribute = Attribute(key, name, name + self.columns.separator)
         some = self.read_value(attribute, value) or self.columns.grows
         if some:
-            # another thread may have come first, and its attribute is in use
+            # another thread may have added the attribute first, and uses it
             outer.inner.setdefault(key, attribute)
         return some
 
@@ -436,12 +438,12 @@ cdef class TokenReader:
         ):
             raise self.error(
                 TypeError,
-                f"is {told(value)}, expected a string, a number, a boolean, or a list or a dict of "
-                "such",
+                f"is {described(value)}, expected a string, a number, a boolean, or a list or a "
+                "dict of such",
             )
         for item in value:
             if not isinstance(item, str):
-                raise self.error(TypeError, f"has {told(item)}, expected strings in it")
+                raise self.error(TypeError, f"has {described(item)}, expected strings in it")
             some |= self.add_string(attribute, item)
         self.path.pop()
         return some
@@ -455,11 +457,11 @@ cdef class TokenReader:
             number = np.inf
         except (TypeError, ValueError):
             self.path.append(attribute.key)
-            raise self.error(TypeError, f"is {told(value)}, which is no real number")
+            raise self.error(TypeError, f"is {described(value)}, which is no real number")
         if not -self.limit <= number <= self.limit:
             self.path.append(attribute.key)
             why = "leave out what is missing" if number != number else "it is too large"
-            raise self.error(ValueError, f"is {told(value)}: {why}")
+            raise self.error(ValueError, f"is {described(value)}: {why}")
         return self.add_number(attribute, number)
 
     cdef bint add_string(self, Attribute attribute, value) except -1:
@@ -484,7 +486,7 @@ cdef class TokenReader:
         return True
 
     cdef error(self, kind, why):
-        """Return an error about the place that was come to."""
+        """Return an error that names the present place."""
         place = "".join(f"[{key!r:.80}]" for key in self.path)
         return kind(f"X[{self.i}][{self.t}]{place} {why}")
 
@@ -494,14 +496,14 @@ cdef class TokenReader:
         Parameters
         ----------
         places : ndarray of shape (n,), int32, or None
-            Another column for each; None leaves all where they are.
+            The new column of each; None leaves all as they are.
         n_columns : int
-            How many there are then.
+            Number of columns afterwards.
         """
         cdef Py_ssize_t row, j, n = 0, k = 0, n_rows = self.ends.size() - 1
         cdef bint placed = places is not None
         cdef const int32_t[::1] place = places if placed else np.empty(0, dtype=np.int32)
-        cdef vector[entry_t] found
+        cdef vector[entry_t] row_entries
         cdef int32_t column
         cdef double number
         data, indices = np.empty(self.entries.size()), np.empty(self.entries.size(), dtype=np.int32)
@@ -511,7 +513,7 @@ cdef class TokenReader:
         cdef int64_t[::1] pointers = indptr
         pointers[0] = 0
         for row in range(n_rows):
-            found.clear()
+            row_entries.clear()
             for j in range(self.ends[row], self.ends[row + 1]):
                 column, number = self.entries[j], 1.0
                 if column < 0:
@@ -519,13 +521,13 @@ cdef class TokenReader:
                     k += 1
                 if placed:
                     column = place[column]
-                found.push_back(entry_t(column, number))
-            sort(found.begin(), found.end())
-            for j in range(<Py_ssize_t>found.size()):
-                if n > pointers[row] and columns[n - 1] == found[j].first:
-                    values[n - 1] += found[j].second
+                row_entries.push_back(entry_t(column, number))
+            sort(row_entries.begin(), row_entries.end())
+            for j in range(<Py_ssize_t>row_entries.size()):
+                if n > pointers[row] and columns[n - 1] == row_entries[j].first:
+                    values[n - 1] += row_entries[j].second
                 else:
-                    columns[n], values[n] = found[j].first, found[j].second
+                    columns[n], values[n] = row_entries[j].first, row_entries[j].second
                     n += 1
             pointers[row + 1] = n
         if n < len(data):
@@ -544,7 +546,7 @@ cdef str plain(text):
     return <str>text if type(text) is str else str.__str__(str(text))
 
 
-cdef str told(value):
+cdef str described(value):
     """Return a value for error messages."""
     if value is None or isinstance(value, (Number, np.bool_)):
         return shown(value)

@@ -190,12 +190,12 @@ class TokenVectorizer(
         return {name: value for name, value in state.items() if name != "_columns"}
 
     def _fit(self, X, kind=None):
-        """Find the features of tokens; return their rows as a RaggedArray of a kind, if wanted."""
+        """Find the features of tokens; with a kind of RaggedArray return their rows as one."""
         check_constraints(self)
         sentences = as_sentences(X, allow_empty=True)
         least = min(self.min_count, np.iinfo(np.intp).max)
-        dtype, wanted = np.dtype(self.dtype).type, kind is not None
-        names, rows = fit_rows(sentences, least, dtype, wanted, self.separator)
+        dtype, with_rows = np.dtype(self.dtype).type, kind is not None
+        names, rows = fit_rows(sentences, least, dtype, with_rows, self.separator)
         if not names:
             raise ValueError(
                 "the tokens of X have no features"

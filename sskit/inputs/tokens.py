@@ -16,10 +16,10 @@ _TOKENS = "one sequence of tokens per sequence"
 
 def stack_tokens(X, allow_nan, allow_empty=False):
     """Return tokens (a matrix, a data frame or a list of objects) and offsets."""
-    first, tells = _first_that_tells(X)
-    if tells == "frames":
+    first, kind = _first_kind(X)
+    if kind == "frames":
         return _stack_frames(list(X), first, allow_empty)
-    if tells == "objects":
+    if kind == "objects":
         return _stack_objects(as_sentences(X, allow_empty), first)
     stacked = stack_sequences(X, allow_nan=allow_nan, allow_empty=allow_empty)
     return stacked.values, stacked.offsets
@@ -40,7 +40,7 @@ def holds_objects(X):
     """
     if type(X) is list and X and type(X[0]) is list and X[0] and type(X[0][0]) is dict:
         return True  # the most frequent request
-    return _first_that_tells(X)[1] == "objects"
+    return _first_kind(X)[1] == "objects"
 
 
 def tokens_of(X, trees=False):
@@ -108,8 +108,8 @@ def as_sentences(X, allow_empty=False):
     return sentences
 
 
-def _first_that_tells(X):
-    """Return the first sequence that shows what tokens are, and that: "frames", "objects", "rows".
+def _first_kind(X):
+    """Return the first sequence whose tokens have a kind: "frames", "objects" or "rows"; and this.
 
     (None, None) if there is no such sequence.
     """
@@ -117,19 +117,19 @@ def _first_that_tells(X):
         return None, None
     for i, sequence in enumerate(X):
         if is_frame(sequence):
-            tells = "frames" if len(sequence) else None
+            kind = "frames" if len(sequence) else None
         elif _holds_items(sequence):
-            tells = next(filter(None, map(_tells, sequence)), None)
+            kind = next(filter(None, map(_kind_of, sequence)), None)
         else:
             shape = getattr(sequence, "shape", None)
-            tells = None if isinstance(shape, tuple) and shape[:1] == (0,) else "rows"
-        if tells is not None:
-            return i, tells
+            kind = None if isinstance(shape, tuple) and shape[:1] == (0,) else "rows"
+        if kind is not None:
+            return i, kind
     return None, None
 
 
-def _tells(token):
-    """Return what a token is, "objects" or "rows"; None if it is empty, which may be either."""
+def _kind_of(token):
+    """Return the kind of a token, "objects" or "rows"; None if it is empty, which may be either."""
     if isinstance(token, (str, bytes, Mapping, set, frozenset)):
         return "objects"
     if not isinstance(token, (list, tuple)) and not (isinstance(token, np.ndarray) and token.ndim):

@@ -44,9 +44,11 @@ class TreeBatch(GraphBatch):
         super().__init__(features, np.concatenate(ends), ends)
         self.marks, self.kinds = marks, kinds
 
-    def codes(self, known):
+    def codes(self, fitted_kinds):
         """Return the kinds of the edges as places in a list of known ones; see `kind_codes`."""
-        return kind_codes(self.kinds, known, "an edge", "tree", self.edge_offsets, self.ends[:, 1])
+        return kind_codes(
+            self.kinds, fitted_kinds, "an edge", "tree", self.edge_offsets, self.ends[:, 1]
+        )
 
 
 def check_trees(X, *, n_features=None, estimator_name="the model"):
@@ -93,15 +95,15 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
         for i, item in enumerate(items_of(X, "X", _TREES))
     ]
     features, marks, ends = [], [], []
-    for i, (x, given, _) in enumerate(parts):
+    for i, (x, parents, _) in enumerate(parts):
         features.append(finite_matrix(x, f"features of X[{i}]", n_features))
         n_nodes = features[-1].shape[0]
         if not n_nodes:
             raise ValueError(f"X[{i}] has no nodes")
-        edges, mark = ready_tree(given, n_nodes)
+        edges, mark = ready_tree(parents, n_nodes)
         if edges is None:
-            given = check_parents(given, f"parents of X[{i}]", n_nodes)
-            edges, mark = ready_tree(given, n_nodes)
+            parents = check_parents(parents, f"parents of X[{i}]", n_nodes)
+            edges, mark = ready_tree(parents, n_nodes)
         ends.append(edges)
         marks.append(mark)
     check_widths([x.shape[1] for x in features], n_features, estimator_name)
@@ -109,13 +111,13 @@ def check_trees(X, *, n_features=None, estimator_name="the model"):
     return TreeBatch(features, marks, ends, kinds)
 
 
-def _kinds(given, ends, n_nodes):
+def _kinds(node_kinds, ends, n_nodes):
     """Return the kinds of all edges, checked, or None if there are none."""
-    given = all_or_none(given, "kinds of edges")
-    if given is None:
+    node_kinds = all_or_none(node_kinds, "kinds of edges")
+    if node_kinds is None:
         return None
     pieces = []
-    for i, (kinds, edges, n) in enumerate(zip(given, ends, n_nodes, strict=True)):
+    for i, (kinds, edges, n) in enumerate(zip(node_kinds, ends, n_nodes, strict=True)):
         kinds = sequence_of(kinds, f"kinds of X[{i}]")
         if len(kinds) != n:
             raise ValueError(f"X[{i}] has {n} nodes but {len(kinds)} kinds of edges")

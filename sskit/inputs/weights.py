@@ -49,7 +49,7 @@ def check_sample_weight(sample_weight, n_samples, part=False):
 
 
 def without_empty(data, weight, part=False):
-    """Return sequences that have tokens, and their weights: those without are nothing.
+    """Return the sequences that have tokens, and their weights.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ def _filled(costs, classes, name):
     table, labels = 1.0 - np.eye(len(classes)), classes.tolist()
     for a, row in enumerate(by_label(costs, classes, {})):
         if not isinstance(row, dict):
-            told = f"must be a dict of costs by predicted label, got {type(row).__name__}"
-            raise TypeError(f"{name}[{labels[a]!r}] {told}")
+            message = f"must be a dict of costs by predicted label, got {type(row).__name__}"
+            raise TypeError(f"{name}[{labels[a]!r}] {message}")
         for b, cost in enumerate(by_label(row, classes, None)):
             if cost is not None:
                 table[a, b] = as_floats(cost, f"{name}[{labels[a]!r}][{labels[b]!r}]")

@@ -122,13 +122,13 @@ class HingeEvaluation(BatchEvaluation):
         exact: np.ndarray,
     ) -> None:
         super().__init__(problem, losses)
-        self._edges, self._found, self._scale = problem.edges, (labels, completed), scale
-        self.labels, self.completed = map(problem.layout.split_labels, self._found)
+        self._edges, self._labellings, self._scale = problem.edges, (labels, completed), scale
+        self.labels, self.completed = map(problem.layout.split_labels, self._labellings)
         self.exact = exact
 
     def _by_nodes(self, weights):
         """Return the gradient by the potentials of nodes."""
-        labels, completed = self._found
+        labels, completed = self._labellings
         rows = np.flatnonzero(labels != completed)
         weights = (weights * self._scale)[self._layout.samples_of(rows)]
         unary = np.zeros((self._layout.n_rows, self._n_states), dtype=self._dtypes[0])
@@ -145,7 +145,7 @@ class HingeEvaluation(BatchEvaluation):
             u, v = first + e, first + e + 1
         else:
             u, v = edges.ends[edges.first[sample] + e].T + first
-        (a, true_a), (b, true_b) = ([found[end] for found in self._found] for end in (u, v))
+        (a, true_a), (b, true_b) = ([states[end] for states in self._labellings] for end in (u, v))
         table = tables.first[sample] + tables.step * e
         weights = (weights * self._scale)[sample]
         if tables.size == 1:  # a number that counts where the states agree

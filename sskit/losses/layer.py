@@ -126,24 +126,24 @@ class StructuredLayer(PublicMixin, BaseEstimator):
 
     def _check(self):
         """Raise ValueError for a parameter that is wrong, or that does not go with another."""
-        given = [vars(self)[name] for name in self._parameter_constraints]
-        if self._sound is not None and all(map(is_, given, self._sound)):
+        values = [vars(self)[name] for name in self._parameter_constraints]
+        if self._sound is not None and all(map(is_, values, self._sound)):
             return  # a check takes as long as a short sequence
         self._validate_params()
         self._check_together()
-        self._sound = given
+        self._sound = values
 
     def _check_together(self):
         """Raise ValueError for a parameter that does not go with another."""
         if self.structure == "chain" and self.pairwise_form != "full":
             raise ValueError("pairwise_form='potts' is for trees and graphs")
 
-    def _pack(self, *given, method=None):
+    def _pack(self, *arguments, method=None):
         """Return checked potentials and labels; raise ValueError if a method excludes graphs."""
         self._check()
         if method is not None and self.structure == "graph":
             raise ValueError(f"{method} is for chains and trees, not for structure='graph'")
-        return NodeProblem(self.structure, self.pairwise_form == "potts", *given)
+        return NodeProblem(self.structure, self.pairwise_form == "potts", *arguments)
 
 
 def find_hinges_of(problem, n_jobs, table=None, cost=None, levels=None, unit=None):
@@ -180,8 +180,8 @@ def find_hinges_of(problem, n_jobs, table=None, cost=None, levels=None, unit=Non
         n_candidates = request.structure.index_losses(levels, unit, most)
     loss = None if cost is None else NodeLoss(completed, cost, K, table)
     out = np.zeros(n), np.ones(n), np.ones(n, dtype=np.uint8)
-    given = problem.truth, known, loss, n_candidates, completed, labels, *out
-    Decoder(request, n_jobs).run(find_hinges, given)
+    arrays = problem.truth, known, loss, n_candidates, completed, labels, *out
+    Decoder(request, n_jobs).run(find_hinges, arrays)
     if out[0].min(initial=0.0) == -np.inf:
         raise problem.forbidden(int(out[0].argmin()))
     return labels, completed, *out[:2], out[2].view(bool)

@@ -124,9 +124,9 @@ default=None
         table_first = make_offsets(np.ones(layout.n, dtype=int) if counts is None else counts)
         losses, nodes = np.zeros(layout.n), np.zeros((layout.n_rows, problem.n_states))
         tables = np.zeros((table_first[-1], problem.tables.size))
-        given = problem.truth, problem.agreeing(), table_first, losses, nodes, tables
+        arrays = problem.truth, problem.agreeing(), table_first, losses, nodes, tables
         request = problem.request(one_each=False)
-        Decoder(request, self.n_jobs).run(find_log_losses, given)
+        Decoder(request, self.n_jobs).run(find_log_losses, arrays)
         if losses.max(initial=0.0) == np.inf:
             raise problem.forbidden(int(losses.argmax()))
         return LogLossEvaluation(problem, losses, nodes, tables, table_first)

@@ -8,9 +8,9 @@ from sskit.losses.layout import pack_labels, pack_nodes
 from sskit.losses.pairs import chain_edges, pack_edges, pack_tables
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.features import no_features, with_spare
-from sskit.models.graph.given import given_graphs
+from sskit.models.graph.adaptive import adaptive_graphs
 from sskit.models.graph.model import form_of
-from sskit.models.request import Given, GivenMap
+from sskit.models.request import PotentialsMap, PotentialsRequest
 from sskit.models.structure import NodeLoss
 
 WORDS = {
@@ -125,7 +125,7 @@ class NodeProblem:
 
         Returns
         -------
-        request : Given
+        request : PotentialsRequest
         """
         layout, edges, tables, K = self.layout, self.edges, self.tables, self.n_states
         chains, size = self.structure == "chain", tables.size
@@ -134,13 +134,13 @@ class NodeProblem:
         one = counts is None
         weights = self.values if one else np.zeros(size if chains else 0)
         parts = {"head": (K, K) if chains else (1, size)} if chains or one else {}
-        given = {}
+        potentials = {}
         if not one:
             where = make_offsets(counts)
             parts |= {"edges": no_features(where[-1]), "edge_offsets": where}
             parts |= {} if chains else {"edge_columns": size}
-            given = {"tables": self.values, "table_first": tables.first, "step": tables.step}
-        map = GivenMap(no_features(offsets[-1]), offsets, K, **parts)
+            potentials = {"tables": self.values, "table_first": tables.first, "step": tables.step}
+        map = PotentialsMap(no_features(offsets[-1]), offsets, K, **parts)
         map.one_each = one_each and not tables.step
         if chains:
             structure = ChainStructure(map)
@@ -150,10 +150,11 @@ class NodeProblem:
             ends = edges.ends, (edges.first, edges.first + edges.count)
             table = None if own else np.zeros(len(edges.ends), dtype=np.int32)
             options = {"forests": self.structure == "tree", "words": self.words}
-            structure = given_graphs(map, form, *ends, table, **options)
+            structure = adaptive_graphs(map, form, *ends, table, **options)
         weights = with_spare(weights.astype(np.float64))
         rows = self.rows.reshape(-1)
-        return Given(map, structure, weights, nodes=rows, first=layout.first, **given)
+        potentials |= {"nodes": rows, "first": layout.first}
+        return PotentialsRequest(map, structure, weights, **potentials)
 
     def largest_total(self, levels):
         """Return the largest loss, of levels (n_rows,), that slack rescaling takes."""

@@ -182,7 +182,7 @@ def pack_tables(pairwise, layout, edges, n_states, potts, chains):
     if is_ragged(pairwise) and not (len(pairwise) == 0 and n):
         return _pack_list(pairwise, layout, edges, table, size)
     values = as_potentials(pairwise, "pairwise")
-    given, flat = values.shape, values.reshape(-1)
+    own_shape, flat = values.shape, values.reshape(-1)
     # shape, first table, step, has every edge its own?
     forms = [(table, zeros, 0, False)]
     if chains:
@@ -192,15 +192,15 @@ def pack_tables(pairwise, layout, edges, n_states, potts, chains):
     if edges.width is not None:
         forms.append(((n, edges.width, *table), samples * edges.width, 1, True))
     for shape, first, step, own in forms:
-        if given == shape:
-            return Tables(flat, size, first, step, own, given, edges.count)
+        if own_shape == shape:
+            return Tables(flat, size, first, step, own, own_shape, edges.count)
     expected = [str(shape) for shape, *_ in forms]
     if edges.width is None:
         lists = str(("n_edges", *table)).replace("'", "")
         expected.append(f"be a list of arrays {lists}")
     raise ValueError(
         f"pairwise must have shape {' or '.join(expected)} to go with {n} {layout.words[0]}s, got "
-        f"{given}"
+        f"{own_shape}"
     )
 
 

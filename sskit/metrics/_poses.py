@@ -220,8 +220,8 @@ def mean_part_error(
 def _errors(y_true, y_pred, torso, sample_weight):
     """Return distances (n, n_parts) in torsos, and the weights of the poses."""
     truth = check_poses(y_true, "y_true")
-    found = check_poses(y_pred, "y_pred", truth.shape[1], count=len(truth), x_name="y_true")
-    errors = part_errors(truth, found, check_torso(torso, truth.shape[1]))
+    pred = check_poses(y_pred, "y_pred", truth.shape[1], count=len(truth), x_name="y_true")
+    errors = part_errors(truth, pred, check_torso(torso, truth.shape[1]))
     return errors, check_weights(sample_weight, len(truth))
 
 

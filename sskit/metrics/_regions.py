@@ -122,9 +122,9 @@ def _chosen(labels, classes, counts):
         if labels not in ("either", "true"):
             raise ValueError(f"labels must be 'either', 'true' or a list, got {labels!r}")
         return (counts.sum(axis=1) > 0) | (labels == "either")
-    wanted = np.asarray(check_classes(labels, "labels"))
-    check_kinds(wanted, classes, "labels has labels of dtype {} but y_true of {}")
-    chosen = np.isin(classes, wanted)
+    requested = np.asarray(check_classes(labels, "labels"))
+    check_kinds(requested, classes, "labels has labels of dtype {} but y_true of {}")
+    chosen = np.isin(classes, requested)
     if not chosen.any():
         raise ValueError("none of labels occurs in y_true or y_pred")
     return chosen

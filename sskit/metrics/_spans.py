@@ -58,8 +58,8 @@ def spans(labels: Samples, scheme: Scheme = "bio") -> list[tuple[str, int, int]]
     """
     flat, offsets = stack([labels], "labels")
     prefix, kind, types = parse_tags(flat, scheme, lambda t: f"labels[{t}]")
-    found = find_spans(prefix, kind, offsets)
-    return [(types[k], a, b) for a, b, k in zip(*map(np.ndarray.tolist, found), strict=True)]
+    columns = find_spans(prefix, kind, offsets)
+    return [(types[k], a, b) for a, b, k in zip(*map(np.ndarray.tolist, columns), strict=True)]
 
 
 def convert_tags(y: Samples, source: Scheme, target: Scheme, *, strict: bool = True) -> np.ndarray:

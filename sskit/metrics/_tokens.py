@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._types import ArrayLike, Samples, Self
 from sskit.inputs.ragged import check_kinds, known_labels, sets_among, stack_entries, stack_labels
 from sskit.inputs.ragged_array import make_offsets
@@ -204,8 +204,8 @@ def stack_pair(y_true, y_pred, ignore_label=None, sets=False):
     offsets = offsets_of(y_true)
     pred = stack_labels(y_pred, np.diff(offsets), name="y_pred", x_name="y_true")
     for t, right in sets_among(flat, name_of, ignore_label) if sets else ():
-        found = pred[[t]].tolist()[0]
-        flat[t] = found if found in right else right[0]
+        label = pred[[t]].tolist()[0]
+        flat[t] = label if label in right else right[0]
     true, ignored = known_labels(flat, name_of, ignore_label)
     if true.size == 0:
         raise ValueError("Found array with 0 sample(s): y_true holds no labels")

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit.metrics._regions import counted_labels
 from sskit.metrics._tokens import RegionScorer
 
@@ -21,8 +21,8 @@ class LabelScorer(RegionScorer):
     """
 
     def __init__(self, scorer):
-        given = scorer._score_func, scorer._sign, scorer._kwargs
-        super().__init__(partial(score_labels, *given))
+        parts = scorer._score_func, scorer._sign, scorer._kwargs
+        super().__init__(partial(score_labels, *parts))
 
     def __repr__(self):
         return f"{type(self).__name__}({self.metric.args[0].__name__})"

@@ -13,9 +13,9 @@ Compiled structures import what they need from here too: classes by ``from sskit
 
 # Design
 #
-# What. A model says which weights there are and binds data: a `FeatureMap` (the operator B_i), a
-# `Structure` (labellings of a block, by an oracle) and a `NodeLoss` make a `StructuredProblem`. A
-# `Request` is the same for prediction, without truth and loss.
+# What. A model defines the weights and binds data: a `FeatureMap` (the operator B_i), a `Structure`
+# (labellings of a block, by an oracle) and a `NodeLoss` make a `StructuredProblem`. A `Request` is
+# the same for prediction, without truth and loss.
 #
 # Why so.
 # - The map is one class with four optional parts (tables without features, rows of nodes, rows of

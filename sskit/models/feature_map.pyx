@@ -528,7 +528,7 @@ cdef class FeatureMap:
             self.add_node_image(i, delta)
         self.begin_request()
         if not (self.has_edges or self.is_single) and first[n] >= MANY_ENTRIES * self.count(i):
-            # so many entries are of all nodes: none is asked which one it is of
+            # so many entries concern nearly all nodes: their nodes are not looked up
             for t in range(self.count(i)):
                 product_row(self, i, t, n_active, delta, by_gram)
             for r in range(n):
@@ -668,7 +668,7 @@ cdef void product_row(
     )
 
 
-# x^2; zero is left behind
+# x^2; x becomes zero
 cdef inline double taken_square(double* x) noexcept nogil:
     cdef double value = x[0]
     x[0] = 0.0

@@ -81,11 +81,11 @@ cdef class Request:
     cdef readonly Py_ssize_t n_nodes         # or labels, if the structure counts them
     cdef readonly Py_ssize_t n_rows          # of arrays by node: more where these are padded
     cdef readonly Py_ssize_t n_states
-    cdef dict given                          # optional arguments of the constructor
+    cdef dict options                        # optional arguments of the constructor
 
     def __cinit__(self, FeatureMap map, Structure structure, weights, possible=None,
-                  n_states=None, known=None, **given):
-        self.given = given | dict(possible=possible, n_states=n_states, known=known)
+                  n_states=None, known=None, **options):
+        self.options = options | dict(possible=possible, n_states=n_states, known=known)
         self.map, self.structure, self.weights = map, structure, weights
         self.n_blocks = map.n_blocks
         self.n_states = map.n_columns if n_states is None else n_states
@@ -107,7 +107,7 @@ cdef class Request:
             self.known.forbid(b.first, b.n, theta + self.map.node_base, self.map.stride)
         return 0
 
-    # what the first call of `next` for the blocks from `start` on takes
+    # the argument of the first call of `next` for the blocks from `start` on
     cdef Block before(self, Py_ssize_t start) noexcept nogil:
         cdef Block b
         b.i = start - 1
@@ -144,11 +144,11 @@ cdef class Request:
 
     def fork(self):
         """Return the same request for another thread."""
-        return type(self)(self.map, self.structure.fork(), self.weights, **self.given)
+        return type(self)(self.map, self.structure.fork(), self.weights, **self.options)
 
 
-cdef class GivenMap(FeatureMap):
-    """Layout of potentials that are given: each edge has a table, or all of a block have one.
+cdef class PotentialsMap(FeatureMap):
+    """Layout of potentials of a `PotentialsRequest`: a table for each edge, or one for a block.
 
     Arguments are those of a `FeatureMap`, of rows without features.
     """
@@ -162,8 +162,8 @@ cdef class GivenMap(FeatureMap):
         return self.edge_base(i) + (0 if self.one_each else e * self.edge_stride)
 
 
-cdef class Given(Request):
-    """Blocks whose potentials of nodes are given, and those of edges if they are not weights.
+cdef class PotentialsRequest(Request):
+    """Blocks with potentials of nodes from arrays, and of edges too if these have no weights.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def find_best(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
 @cython.wraparound(True)
 def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the k best labellings and their scores, out = (k, list of labels, of scores)."""
-    cdef Py_ssize_t k = request.structure.prepare_k_best(out[0]), i, found = 0
+    cdef Py_ssize_t k = request.structure.prepare_k_best(out[0]), i, n_labellings = 0
     cdef double[::1] theta = request.begin(), scores = np.empty(k)
     cdef int32_t[::1] labels = np.empty(k * request.map.longest, dtype=np.int32)
     cdef Block b
@@ -237,9 +237,9 @@ def find_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     for i in range(start, stop):
         with nogil:
             request.load(i, &theta[0], &b)
-            found = request.structure.k_best(&b, k, &labels[0], &scores[0])
-        out[1][i] = np.array(labels[: found * b.n]).reshape(found, b.n)
-        out[2][i] = np.array(scores[:found])
+            n_labellings = request.structure.k_best(&b, k, &labels[0], &scores[0])
+        out[1][i] = np.array(labels[: n_labellings * b.n]).reshape(n_labellings, b.n)
+        out[2][i] = np.array(scores[:n_labellings])
 
 
 def find_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop,
@@ -315,8 +315,8 @@ cdef class MaskedBlock:
         cdef int32_t[::1] states = code, top
         structure.best(&self.b, self.masks, 0.0, &states[0])
         if self.top is not None:
-            left = self.possible[self.b.first : self.b.first + self.b.n]
-            if not left[np.arange(len(code)), code].all():
+            possible = self.possible[self.b.first : self.b.first + self.b.n]
+            if not possible[np.arange(len(code)), code].all():
                 return None
             top = self.top
             n = structure.plane(&self.b, &top[0], &states[0], &self.index[0], &self.value[0])
@@ -334,25 +334,25 @@ def search_top_k(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
         possible = masked.begin(i)
         # (less score, a number to order equal ones, states, nodes that are as they are,
         # mask of the node behind them)
-        waiting, found, n_made = [(0.0, 0, masked.top, 0, possible[0].copy())], [], 1
-        while waiting and len(found) < out[0]:
+        waiting, labellings, n_made = [(0.0, 0, masked.top, 0, possible[0].copy())], [], 1
+        while waiting and len(labellings) < out[0]:
             score, _, states, fixed, mask = heapq.heappop(waiting)
-            found.append((states, 0.0 - score))
+            labellings.append((states, 0.0 - score))
             for t in range(len(states)):
                 possible[t] = False
                 possible[t, states[t]] = True
             for t in range(len(states) - 1, fixed - 1, -1):
-                # as the states up to t, but for that of t itself
+                # labellings with the same states before t, and another one at t
                 possible[t] = mask if t == fixed else True
                 possible[t, states[t]] = False
-                other, kept = masked.best(), possible[t].copy()
+                other, rest = masked.best(), possible[t].copy()
                 if other is not None:
-                    heapq.heappush(waiting, (-other[0], n_made, other[1], t, kept))
+                    heapq.heappush(waiting, (-other[0], n_made, other[1], t, rest))
                     n_made += 1
                 possible[t] = True
         possible[:] = True
-        out[1][i] = np.array([states for states, _ in found])
-        out[2][i] = np.array([score for _, score in found])
+        out[1][i] = np.array([states for states, _ in labellings])
+        out[2][i] = np.array([score for _, score in labellings])
 
 
 def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out):
@@ -363,8 +363,8 @@ def search_max_marginals(Request request, Py_ssize_t start, Py_ssize_t stop, dou
         for t in range(len(possible)):
             for k in range(request.n_states):
                 possible[t], possible[t, k] = False, True
-                found = masked.best()
-                out[masked.b.first + t, k] = -INFINITY if found is None else found[0]
+                labelling = masked.best()
+                out[masked.b.first + t, k] = -INFINITY if labelling is None else labelling[0]
             possible[t] = True
 
 
@@ -471,17 +471,17 @@ def find_scores(Request request, Py_ssize_t start, Py_ssize_t stop, tuple out):
             scores[b.i] = request.structure.score(&b, &labels[b.first])
 
 
-def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
+def find_hinges(PotentialsRequest request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write the hinges of the blocks start .. stop - 1.
 
     Parameters
     ----------
-    given : Given
+    request : PotentialsRequest
         The blocks.
     start, stop : int
         Which of them.
     out : tuple
-        ``(label, known, loss, slack, completed, found, value, scale, exact)``. Labels (n_rows,)
+        ``(label, known, loss, slack, completed, violating, value, scale, exact)``. Labels (n_rows,)
         that are true, -1 where they are not known; a `NodeLoss` of the states that agree with
         them, and one whose truth is `completed`, or None for completions alone; the number of
         candidates for slack rescaling, 0 for margin rescaling. Then what is written: the labels,
@@ -492,10 +492,10 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef const int32_t[::1] label = out[0]
     cdef NodeLoss known = out[1], loss = out[2]
     cdef bint has_loss = loss is not None, slack = out[3] > 0, certain
-    cdef int32_t[::1] completed = out[4], found = out[5]
-    cdef double[::1] value = out[6], scale = out[7], theta = given.begin()
+    cdef int32_t[::1] completed = out[4], violating = out[5]
+    cdef double[::1] value = out[6], scale = out[7], theta = request.begin()
     cdef unsigned char[::1] exact = out[8]
-    cdef Structure structure = given.structure
+    cdef Structure structure = request.structure
     cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
     cdef double[::1] sign = np.empty(structure.max_support + 1)
     cdef SlackGoal goal = SlackGoal(True, 1.0, 1.0, 0.0, INFINITY)
@@ -503,11 +503,11 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef int32_t* truth
     cdef int32_t* labels
     cdef double more
-    cdef Block b = given.before(start)
+    cdef Block b = request.before(start)
     structure.make_room(out[3])
     with nogil:
-        while given.next(stop, &theta[0], &b):
-            truth, labels = &completed[b.first], &found[b.first]
+        while request.next(stop, &theta[0], &b):
+            truth, labels = &completed[b.first], &violating[b.first]
             n_known, certain = 0, True
             for t in range(b.n):
                 n_known += label[b.first + t] >= 0
@@ -542,12 +542,12 @@ def find_hinges(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
             value[b.i] = max(value[b.i] + more, 0.0)
 
 
-def find_log_losses(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
+def find_log_losses(PotentialsRequest request, Py_ssize_t start, Py_ssize_t stop, tuple out):
     """Write -log p of the known labels of the blocks start .. stop - 1, and its gradient.
 
     Parameters
     ----------
-    given : Given
+    request : PotentialsRequest
         The blocks; its structure has marginals.
     start, stop : int
         Which of them.
@@ -561,22 +561,22 @@ def find_log_losses(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
     cdef const int32_t[::1] label = out[0]
     cdef NodeLoss known = out[1]
     cdef const int64_t[::1] table_first = out[2]
-    cdef double[::1] losses = out[3], theta = given.begin()
+    cdef double[::1] losses = out[3], theta = request.begin()
     cdef double[:, ::1] nodes = out[4], tables = out[5]
-    cdef FeatureMap map = given.map
-    cdef Structure structure = given.structure
+    cdef FeatureMap map = request.map
+    cdef Structure structure = request.structure
     cdef double[::1] own = np.zeros(map.max_statistics + LANES), agreeing = own.copy()
     cdef int32_t[::1] index = np.empty(structure.max_support + 1, dtype=np.int32)
     cdef double[::1] value = np.empty(structure.max_support + 1)
     cdef Py_ssize_t K = map.n_columns, base = map.node_base, n_rows = 1, columns = map.edge_columns
     cdef Py_ssize_t t, k, n, e, size, place
     cdef double loss, score
-    cdef Block b = given.before(start)
-    if given.tables is None or map.edge_pairs:
+    cdef Block b = request.before(start)
+    if request.tables is None or map.edge_pairs:
         n_rows, columns = map.head_rows, map.head_columns
     structure.prepare_marginals(theta)
     with nogil:
-        while given.next(stop, &theta[0], &b):
+        while request.next(stop, &theta[0], &b):
             size = map.edge_base(b.i) + map.n_edges(b.i) * map.edge_stride
             memset(&own[0], 0, size * sizeof(double))
             loss, score, n = structure.marginals(&b, &own[base], &own[0]), 0.0, 0
@@ -602,7 +602,7 @@ def find_log_losses(Given given, Py_ssize_t start, Py_ssize_t stop, tuple out):
                     nodes[b.first + t, k] = own[base + t * map.stride + k]
             for e in range(table_first[b.i + 1] - table_first[b.i]):
                 # tables follow the nodes, unless all blocks have one
-                place = 0 if given.tables is None else map.edge_base(b.i) + e * map.edge_stride
+                place = 0 if request.tables is None else map.edge_base(b.i) + e * map.edge_stride
                 for t in range(n_rows):
                     for k in range(columns):
                         tables[table_first[b.i] + e, t * columns + k] = own[place + k]
@@ -713,8 +713,8 @@ class Decoder:
         self.run(find_marginals, out)
         pairs, expected = None, 0.0
         if weight is not None:
-            found = [sums[start] for start in sorted(sums)]
-            pairs, expected = (sum(some) for some in zip(*found, strict=True))
+            parts = [sums[start] for start in sorted(sums)]
+            pairs, expected = (sum(some) for some in zip(*parts, strict=True))
             pairs = pairs.reshape(map.head_rows, -1)[:, : map.head_columns]
         return out[0], rows[:, : map.n_columns] if nodes else None, pairs, expected
 

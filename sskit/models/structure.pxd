@@ -21,7 +21,7 @@ cdef class NodeLoss:
     right states it is the least of these.
     """
 
-    cdef dict given                          # arguments of its constructor
+    cdef dict arguments                      # arguments of its constructor
     cdef readonly Py_ssize_t n_states
     cdef const int32_t[::1] truth            # (n_nodes,) one right state of each
     cdef const double[::1] cost              # (n_nodes,) 0: no label; empty: up to the structure
@@ -74,8 +74,8 @@ cdef class Structure:
     to False. A negative result of -1 (except -1) means that a Python error is set.
     """
 
-    cdef tuple args                          # positional arguments, and those by keyword
-    cdef dict given
+    cdef tuple arguments                     # positional arguments, and those by keyword
+    cdef dict options
     cdef readonly bint exact                 # does `best` always find the maximum?
     cdef readonly bint bounds                # if not, does it set `excess`?
     cdef readonly bint costly                # does `best` take far longer than scores?
@@ -211,7 +211,7 @@ cdef class StructuredProblem(Problem):
     cdef inline Block block(self, Py_ssize_t i, const double* theta) noexcept nogil:
         cdef Block b
         b.i, b.theta = i, theta
-        # what is not read is not waited for
+        # memory that is not read costs no time
         b.first, b.n = i * self.each, self.each
         if not self.each:
             b.first = self.offsets[i]

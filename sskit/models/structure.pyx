@@ -50,7 +50,7 @@ cdef class NodeLoss:
 
     def __cinit__(self, truth, cost, Py_ssize_t n_states, table=None, right=None, possible=None,
                   labelled=None, bint by_node=False):
-        self.given = dict(
+        self.arguments = dict(
             truth=truth, cost=cost, table=table, right=right, possible=possible, labelled=labelled
         )
         self.truth, self.cost, self.n_states, self.by_node = truth, cost, n_states, by_node
@@ -143,7 +143,7 @@ cdef class NodeLoss:
             prefetch_memory(&self.cost[first], n * sizeof(double))
 
     def _but(self, **changes):
-        return NodeLoss(n_states=self.n_states, by_node=self.by_node, **self.given | changes)
+        return NodeLoss(n_states=self.n_states, by_node=self.by_node, **self.arguments | changes)
 
     def with_truth(self, truth):
         """Return the same loss with other states as the truth."""
@@ -158,7 +158,7 @@ cdef class NodeLoss:
         return self._but(**{
             name: values if values is None or name == "table" and not self.by_node
             else np.asarray(values)[numbers]
-            for name, values in self.given.items()
+            for name, values in self.arguments.items()
         })
 
     @property
@@ -200,8 +200,8 @@ cdef class Structure:
         Largest number of entries of a plane.
     """
 
-    def __cinit__(self, *args, **given):
-        self.args, self.given = args, given
+    def __cinit__(self, *arguments, **options):
+        self.arguments, self.options = arguments, options
         self.exact = self.lock_free = True
 
     cdef int lacks(self, str name) except -1 nogil:
@@ -289,7 +289,7 @@ cdef class Structure:
 
     cpdef Structure fork(self):
         """Return the same structure with scratch memory of its own, for another thread."""
-        return type(self)(*self.args, **self.given)
+        return type(self)(*self.arguments, **self.options)
 
     def bound_to(self, map):
         """Return the same structure for other blocks."""

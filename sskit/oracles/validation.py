@@ -31,8 +31,8 @@ def check_values(table, name, finite=False):
     right = np.isfinite(table) if finite else table < np.inf
     if not right.all():
         place = tuple(np.argwhere(~right)[0].tolist())
-        wanted = "a finite number" if finite else "a number or -inf"
-        raise ValueError(f"{name}{list(place)} is {table[place]}, expected {wanted}")
+        expected = "a finite number" if finite else "a number or -inf"
+        raise ValueError(f"{name}{list(place)} is {table[place]}, expected {expected}")
     return table
 
 
@@ -57,8 +57,8 @@ def check_table(values, name, *shapes, finite=False):
     """
     table = as_floats(values, name)
     if table.shape not in shapes if shapes else (table.ndim != 2 or 0 in table.shape):
-        wanted = " or ".join(map(str, shapes)) or f"(n_{name}, n_states), both at least 1"
-        raise ValueError(f"{name} must have shape {wanted}, got {table.shape}")
+        expected = " or ".join(map(str, shapes)) or f"(n_{name}, n_states), both at least 1"
+        raise ValueError(f"{name} must have shape {expected}, got {table.shape}")
     return check_values(table, name, finite)
 
 
@@ -133,9 +133,9 @@ def check_count(count, name, most=LARGEST_COUNT, least=1):
 
 
 def count_answers(k, n_states, n_nodes):
-    """Return the number of answers wanted, checked, but no more than there are labellings.
+    """Return the requested number of labellings, checked, but no more than there are.
 
-    More cost memory only; n_states^n_nodes itself may be astronomical.
+    A larger number would cost memory only; n_states^n_nodes itself may be astronomical.
     """
     k = check_count(k, "k")
     return min(k, int(n_states) ** min(int(n_nodes), k.bit_length()))

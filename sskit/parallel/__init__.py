@@ -16,7 +16,7 @@
 # - Threads are daemons and hold the queue, not the pool: a pool that is dropped ends its threads.
 #
 # Tried or considered, and left. joblib's threads: they are right for predictions of seconds, but it
-# looks only every hundredth of a second whether threads are done. The interpreter's lock alone: a
+# checks only every hundredth of a second whether threads are done. The interpreter's lock alone: a
 # thread that waits for it sleeps, and waking takes longer than an oracle holds it; two threads in
 # turns were slower than one. Processes are for structures in Python only
 # (`models/structured/oracle_pool`).

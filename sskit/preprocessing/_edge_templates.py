@@ -33,13 +33,13 @@ def parse_templates(edges):
     ValueError
         If there are none, or naming the first that is no template, or that is there twice.
     """
-    given, templates = [edges] if isinstance(edges, str) else edges, {}
-    listed = isinstance(given, (list, tuple))
-    if not listed or not all(isinstance(template, str) for template in given):
+    listed, templates = [edges] if isinstance(edges, str) else edges, {}
+    is_list = isinstance(listed, (list, tuple))
+    if not is_list or not all(isinstance(template, str) for template in listed):
         raise TypeError(f"edges must be templates such as 'word[-1]|word[0]', got {edges!r:.80}")
-    if not given:
+    if not listed:
         raise ValueError("edges must hold one template or more, or be None")
-    for k, template in enumerate(given):
+    for k, template in enumerate(listed):
         name = template.removeprefix(MARK)
         terms = [_TERM.fullmatch(term) for term in name.split("|")]
         if not all(terms):
@@ -75,7 +75,7 @@ def edge_dicts(sequences, templates):
     TypeError
         Naming the first token that is none of these.
     """
-    found = []
+    edges_of = []
     for i, sequence in enumerate(sequences):
         tokens = [attributes(token, f"X[{i}][{t}]") for t, token in enumerate(sequence)]
         features = []
@@ -96,8 +96,8 @@ def edge_dicts(sequences, templates):
                     key = f"{MARK}{name}={'|'.join(strings)}" if strings else MARK + name
                     edge[key] = number
             features.append(edge)
-        found.append(features)
-    return found
+        edges_of.append(features)
+    return edges_of
 
 
 def attributes(token, name):
@@ -135,8 +135,8 @@ def fit_edges(edges, sequences):
     ValueError
         If there are none.
     """
-    found = edge_dicts(sequences, parse_templates(edges))
-    flat = [edge for features in found for edge in features]
+    edges_of = edge_dicts(sequences, parse_templates(edges))
+    flat = [edge for features in edges_of for edge in features]
     if not any(flat):
         raise ValueError(
             f"edges={edges!r} make no features: no two tokens of X side by side have these "

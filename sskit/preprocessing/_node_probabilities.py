@@ -152,16 +152,16 @@ class NodeProbabilities(
         graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
         folds = []
         for train, test in check_cv(self.cv).split(np.arange(len(graphs))):
-            known, asked = labelled & np.isin(graph_of_node, train), np.isin(graph_of_node, test)
-            folds.append((np.flatnonzero(known), np.flatnonzero(asked)))
+            in_train, in_test = (np.isin(graph_of_node, graphs_in) for graphs_in in (train, test))
+            folds.append((np.flatnonzero(labelled & in_train), np.flatnonzero(in_test)))
         with warnings.catch_warnings():
             # a class that a fold lacks
             warnings.filterwarnings("ignore", "Number of classes in", RuntimeWarning)
             options = {"cv": folds, "n_jobs": n_workers(self.n_jobs, len(folds))}
             options |= {"params": weights, "method": "predict_proba"}
-            found = cross_val_predict(self.estimator, rows, labels, **options)
+            proba = cross_val_predict(self.estimator, rows, labels, **options)
         self._learn(graphs, *nodes)
-        return self._described(X, graphs, found)
+        return self._described(X, graphs, proba)
 
     def transform(self, X: Samples) -> np.ndarray:
         """Describe graphs by the classifier that was trained on all graphs of the fit.
@@ -183,8 +183,8 @@ class NodeProbabilities(
         """
         check_is_fitted(self)
         graphs = check_graphs(X, n_features=self.n_features_in_, estimator_name=type(self).__name__)
-        found = self.estimator_.predict_proba(stack_rows(graphs.features))
-        return self._described(X, graphs, found)
+        proba = self.estimator_.predict_proba(stack_rows(graphs.features))
+        return self._described(X, graphs, proba)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the features.
@@ -230,15 +230,15 @@ class NodeProbabilities(
         self.classes_ = self.estimator_.classes_
         self.n_features_in_ = graphs.n_features
 
-    def _described(self, X, graphs, found):
+    def _described(self, X, graphs, proba):
         """Return graphs with probabilities for features."""
-        made = np.empty(len(graphs), dtype=object)
+        out = np.empty(len(graphs), dtype=object)
         for i, graph in enumerate(X):
-            old, new = graphs.features[i], found[slice(*graphs.node_offsets[i : i + 2])]
+            old, new = graphs.features[i], proba[slice(*graphs.node_offsets[i : i + 2])]
             if not sp.issparse(old):
                 new = new.astype(old.dtype, copy=False)
-            made[i] = _with_features(graph, new)
-        return made
+            out[i] = _with_features(graph, new)
+        return out
 
 
 def _with_features(graph, features):

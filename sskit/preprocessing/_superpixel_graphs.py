@@ -185,11 +185,11 @@ class SuperpixelGraphs(
         images = check_images(X)
         segmenter = self.segmenter or partial(slic_segments, n_segments=self.n_segments)
         options = segmenter, self._vocabulary(), self.neighborhood, self.power
-        made = Parallel(n_jobs=n_workers(self.n_jobs, len(images)))(
+        parts = Parallel(n_jobs=n_workers(self.n_jobs, len(images)))(
             delayed(make_graph)(image, f"X[{i}]", *options) for i, image in enumerate(images)
         )
-        graphs = np.empty(len(made), dtype=object)
-        graphs[:] = made
+        graphs = np.empty(len(parts), dtype=object)
+        graphs[:] = parts
         return graphs
 
     def get_feature_names_out(self, input_features: None = None) -> np.ndarray:

@@ -341,7 +341,7 @@ def _dict_rows(vectorizer, X):
 
 @contextmanager
 def _explaining(inner, tokens, X):
-    """Let errors be those of `TokenVectorizer`, which name token and attribute, where it has any.
+    """Raise errors as `TokenVectorizer`, which name token and attribute, where it finds any.
 
     Others name the transformer and what the tokens are, where it does not take such.
 

@@ -122,10 +122,10 @@ def dense_sift(image):
     for axis, size in enumerate(gray.shape, 1):
         centers = _cell_centers(size)
         # neighbouring patches have common centres; what lies between is not needed
-        kept, found = np.unique(centers, return_inverse=True)
-        places.append(found.reshape(centers.shape))
+        unique, places_of = np.unique(centers, return_inverse=True)
+        places.append(places_of.reshape(centers.shape))
         pooled = ndimage.uniform_filter1d(pooled, _CELL_SIZE, axis=axis, mode="nearest")
-        pooled = pooled.take(kept, axis=axis)
+        pooled = pooled.take(unique, axis=axis)
     rows, columns = places
     blocks = pooled[:, rows[:, :, None, None], columns[None, None]]
     # (direction, row, cell down, column, cell across) to (row, column, all of the patch).
@@ -174,7 +174,7 @@ def learn_words(images, describe, n_words, *, rng, n_jobs):
     describe : callable
         `lab_colors` or `dense_sift`.
     n_words : int
-        The number of centres wanted.
+        The requested number of centres.
     rng : RandomState
         Draws the seeds, as many whatever `n_words` is.
     n_jobs : int or None
@@ -213,7 +213,7 @@ def cluster(points, n_words, seed):
     points : ndarray of shape (m, d)
         A sample of descriptors.
     n_words : int
-        The number of centres wanted.
+        The requested number of centres.
     seed : int
         Seed of the first centres.
 

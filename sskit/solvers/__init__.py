@@ -15,7 +15,7 @@ example ``solver__averaging``.
 # - Steps differ in their two end points only: plain, pairwise and away steps are classes of a few
 #   lines, chosen before the loop; one function takes the step.
 # - Every number called a gap comes from an exact pass at these very weights. It is a certificate if
-#   the oracle is exact or bounds what it misses; else the result says that it is none.
+#   the oracle is exact or bounds what it misses; else ``certified`` is False.
 # - Many steps between stored planes cost less than an oracle call, as scores follow from a small
 #   Gram matrix: with slow oracles a fit takes 15 calls for each pair in place of 98.
 # - The seed and the number of workers fix the result, not the speed of threads or the clock.

@@ -14,7 +14,7 @@ MAX_ROUNDS = 50
 
 
 class Completion:
-    """What is not known of training labels: how it is completed, and where completing begins.
+    """Completion of unknown training labels, and where it begins.
 
     A subclass has ``complete(w)``, which returns the best truths under flat weights that agree with
     what is known: an array (N,) of labels, hidden states or codes of labellings, which the method
@@ -127,7 +127,7 @@ def solve_in_rounds(
         if descent.ended or total.n_left <= 0:
             break
     if descent.ended:
-        # of a start that was cut short it is said, whichever is kept
+        # the status is that of a start that was cut short, whichever start is kept
         best = best._replace(status=descent.status)
     return total.of(best), best
 
@@ -141,7 +141,7 @@ class Completed:
     point : DualPoint
         Of the last round.
     truth : ndarray of shape (N,)
-        What was taken for the truth in it.
+        The completed labels that were its truth.
     w : ndarray of shape (n_weights,)
         Its weights.
     """
@@ -229,7 +229,7 @@ class CompletionRounds:
 
 
 class Descent(NamedTuple):
-    """What the rounds from one start came to.
+    """The result of the rounds from one start.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Descent(NamedTuple):
     solution : Solution
         Of the last round.
     truth : ndarray of shape (N,)
-        What was taken for the truth in it.
+        The completed labels that were its truth.
     objectives : list of float
         P(w) at the end of each round.
     stationary : bool
@@ -266,7 +266,7 @@ class Descent(NamedTuple):
 
 
 def descend(rounds, total, options):
-    """Make rounds from one start until they do not pay; return the `Descent`.
+    """Make rounds from one start until one lowers the objective too little; return the `Descent`.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def descend(rounds, total, options):
             return descent._replace(status=status)
         objectives.append(value)
         converged = status is Status.CONVERGED
-        # of weights that are not those of the round the next ones may complete otherwise
+        # if the round has not converged, later weights may complete otherwise
         descent = Descent(status, solution, truth, objectives, same and converged)
         least = Tolerance(options["tol"], solution.unit).gap_at(solution.primal)
         if same or not converged or total.n_left <= 0 or fallen <= least:
@@ -302,14 +302,14 @@ def descend(rounds, total, options):
 
 
 class Totals:
-    """What the solutions of all rounds took together, and what they may.
+    """Passes, calls and time of the solutions of all rounds, and their limits.
 
     Parameters
     ----------
     on_pass : callable or None
         Called after each pass with its number among all.
     stop : Stop
-        Knows of Ctrl-C and the clock.
+        Of Ctrl-C and the time limit.
     max_iter : int
         Passes that they may make.
     """

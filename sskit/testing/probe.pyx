@@ -75,8 +75,8 @@ cdef class ProblemProbe:
         cdef int32_t[::1] code = guarded(self.problem.max_code_length, np.int32)
         cdef double loss = 0.0
         self.problem.argmax(self.block(i), &potentials[0], loss_weight, &code[0], &loss)
-        found = released(code, self.problem.max_code_length, "argmax", i)
-        return found[: self.code_length(i)], loss
+        codes = released(code, self.problem.max_code_length, "argmax", i)
+        return codes[: self.code_length(i)], loss
 
     def plane(self, Py_ssize_t i, code):
         """Return psi of the plane with this code, shape (max_statistics,)."""

@@ -59,31 +59,31 @@ def check_problem(problem: Problem, random_state: RandomState = None, n_trials: 
     for i in range(problem.n_blocks):
         truth = probe.truth(i)
         require(not probe.plane(i, truth).any(), i, "the plane of the truth is not empty")
-        met = [(np.zeros(problem.max_statistics), 0.0)]
+        planes = [(np.zeros(problem.max_statistics), 0.0)]
         thetas = [probe.scores(i, w) for w in trials]
         for theta, loss_weight in zip(thetas, rng.uniform(size=n_trials), strict=True):
             for weight in (0.0, loss_weight, 1.0):
-                code, loss, excess = found = answer(probe, i, theta, weight)
+                code, loss, excess = first = answer(probe, i, theta, weight)
                 require(0.0 <= excess < np.inf, i, f"the excess {excess} is no bound")
                 bounds = problem.bounds and not problem.exact
                 require(bounds or excess == 0.0, i, f"it bounds nothing, with excess {excess}")
                 psi = probe.plane(i, code)
                 again = answer(probe, i, theta, weight)
-                require(again == found, i, "the oracle answers differently")
+                require(again == first, i, "the oracle answers differently")
                 require(answer(fork, i, theta, weight) == again, i, "the fork's oracle differs")
                 require(loss >= 0.0, i, f"the loss {loss} is negative")
                 wrong = not np.array_equal(code, truth)
                 require(wrong or loss == 0.0, i, f"the truth has the loss {loss}")
-                met.append((psi, loss))
+                planes.append((psi, loss))
         for theta in thetas if problem.exact or problem.bounds else ():
             best, loss, excess = answer(probe, i, theta, 1.0)
             value = loss - product(probe.plane(i, best), theta) + excess
-            for psi, loss in met:
+            for psi, loss in planes:
                 other = loss - product(psi, theta)
                 holds = value >= other or close(value, other, loss)
-                found = f"the oracle found {value - excess}, with excess {excess}"
-                require(holds, i, f"{found}, but {other} is possible")
-        psis = np.array([psi for psi, _ in met])
+                message = f"the oracle found {value - excess}, with excess {excess}"
+                require(holds, i, f"{message}, but {other} is possible")
+        psis = np.array([psi for psi, _ in planes])
         for w, theta in zip(trials, thetas, strict=True):
             require(np.array_equal(fork.scores(i, w), theta), i, "the scores of the fork differ")
             delta = rng.normal(size=len(psis)) @ psis

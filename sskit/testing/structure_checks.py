@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sskit._types import RandomState, Samples
 from sskit.inputs.rows import check_pairs
 from sskit.models.structured.binding import PythonBinding
-from sskit.models.structured.checked_structure import CheckedStructure, ask, label_key
+from sskit.models.structured.checked_structure import CheckedStructure, call_method, label_key
 from sskit.models.structured.pystruct import adapted
 
 # Differences below this fraction of the numbers count as rounding.
@@ -97,9 +97,9 @@ def check_structure(
     model, full = structure.model, None
     if structure.is_latent:
         full = next(structure.starts(inputs, truths, rng))
-    answers = CheckedStructure(model, inputs, truths, getattr(model, "n_weights", None), full)
-    laws = Laws(answers, labellings)
-    trials = [rng.normal(scale=10.0**-k, size=laws.answers.n_weights) for k in range(n_trials)]
+    checked = CheckedStructure(model, inputs, truths, getattr(model, "n_weights", None), full)
+    laws = Laws(checked, labellings)
+    trials = [rng.normal(scale=10.0**-k, size=laws.checked.n_weights) for k in range(n_trials)]
     for i in range(len(inputs)):
         laws.try_sample(i, trials)
 
@@ -109,108 +109,108 @@ class Laws:
 
     Parameters
     ----------
-    answers : CheckedStructure
+    checked : CheckedStructure
         Calls the structure.
     labellings : callable or None
         Returns labellings of an input.
     """
 
-    def __init__(self, answers, labellings):
-        self.answers = answers
+    def __init__(self, checked, labellings):
+        self.checked = checked
         self.labellings = labellings
-        self.exact = getattr(answers.model, "exact", True)
+        self.exact = getattr(checked.model, "exact", True)
 
     def try_sample(self, i, trials):
         """Try all laws on one sample with several weight vectors."""
-        answers, x = self.answers, self.answers.X[i]
+        checked, x = self.checked, self.checked.X[i]
         before = content(x)
-        answers.truth(i)
-        met = {answers.key(i, answers.full[i]): answers.full[i]}
+        checked.truth(i)
+        candidates = {checked.key(i, checked.full[i]): checked.full[i]}
         for labelling in self.labellings(x) if self.labellings else ():
-            met[answers.key(i, labelling)] = labelling
-        for labelling in met.values():
-            pair = [answers.joint_feature(i, labelling) for _ in range(2)]
+            candidates[checked.key(i, labelling)] = labelling
+        for labelling in candidates.values():
+            pair = [checked.joint_feature(i, labelling) for _ in range(2)]
             same = all(map(np.array_equal, *pair))
             require(same, i, f"joint_feature of {labelling!r:.80} differs when asked again")
         require(content(x) == before, i, "joint_feature or loss has changed the input")
-        if self.answers.full is not self.answers.Y:
-            self.try_completions(i, trials, met)
-        found = []
+        if self.checked.full is not self.checked.Y:
+            self.try_completions(i, trials, candidates)
+        answers = []
         for w in trials:
             for augmented in (False, True):
                 labelling, _ = self.ask_twice(i, "argmax", w, augmented)
-                met[answers.key(i, labelling)] = labelling
-                found.append((w, augmented, self.value(i, labelling, w, augmented)))
-        for w, augmented, best in found:
+                candidates[checked.key(i, labelling)] = labelling
+                answers.append((w, augmented, self.value(i, labelling, w, augmented)))
+        for w, augmented, best in answers:
             if self.exact and not augmented:
-                twice = self.value(i, self.asked(i, "argmax", 2.0 * w), w)
-                told = f"argmax found {best:g} and, by twice the weights, {twice:g}: the score of "
-                told += "a labelling must be the product of w and its joint_feature"
-                require(close(best, twice), i, told)
-            asked = f"argmax {'with' if augmented else 'without'} y_true"
-            self.require_best(i, w, augmented, best, met.values(), asked)
+                twice = self.value(i, self.answer(i, "argmax", 2.0 * w), w)
+                message = f"argmax found {best:g} and, by twice the weights, {twice:g}: the score "
+                message += "of a labelling must be the product of w and its joint_feature"
+                require(close(best, twice), i, message)
+            call = f"argmax {'with' if augmented else 'without'} y_true"
+            self.require_best(i, w, augmented, best, candidates.values(), call)
 
-    def try_completions(self, i, trials, met):
+    def try_completions(self, i, trials, candidates):
         """Try the laws of completions of hidden parts, and add these to the labellings."""
-        answers, found = self.answers, []
-        self.require_agreement(i, answers.full[i])
+        checked, answers = self.checked, []
+        self.require_agreement(i, checked.full[i])
         for w in trials:
             pair = self.ask_twice(i, "complete", w)
             for y in pair:
-                loss = answers.loss(i, y)
-                told = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
-                require(loss == 0.0, i, told)
+                loss = checked.loss(i, y)
+                message = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
+                require(loss == 0.0, i, message)
                 self.require_agreement(i, y)
-                met[answers.key(i, y)] = y
-            found.append((w, self.value(i, pair[0], w)))
-        known = [y for y in met.values() if self.agrees(i, y)]
-        for w, best in found:
-            which = " agrees with what is known and"
-            self.require_best(i, w, False, best, known, "complete", which)
+                candidates[checked.key(i, y)] = y
+            answers.append((w, self.value(i, pair[0], w)))
+        known = [y for y in candidates.values() if self.agrees(i, y)]
+        for w, best in answers:
+            condition = " agrees with what is known and"
+            self.require_best(i, w, False, best, known, "complete", condition)
 
     def ask_twice(self, i, method, w, augmented=False):
         """Return two answers; raise AssertionError unless they are as good as each other."""
-        pair = [self.asked(i, method, w, augmented) for _ in range(2)]
+        pair = [self.answer(i, method, w, augmented) for _ in range(2)]
         first, again = (self.value(i, labelling, w, augmented) for labelling in pair)
         require(close(first, again), i, f"{method} found {first:g} and, asked again, {again:g}")
         return pair
 
-    def asked(self, i, method, w, augmented=False):
+    def answer(self, i, method, w, augmented=False):
         """Return the answer of a method; raise AssertionError if it changes its arguments."""
-        x, y, given = self.answers.X[i], self.answers.Y[i], w.copy()
+        x, y, weights = self.checked.X[i], self.checked.Y[i], w.copy()
         before = content(x)
-        arguments = (x, y, given) if method == "complete" else (x, given, y)[: 2 + augmented]
-        found = ask(self.answers.model, method, f"sample {i}", *arguments)
-        require(np.array_equal(given, w), i, f"{method} has changed the weights")
+        arguments = (x, y, weights) if method == "complete" else (x, weights, y)[: 2 + augmented]
+        labelling = call_method(self.checked.model, method, f"sample {i}", *arguments)
+        require(np.array_equal(weights, w), i, f"{method} has changed the weights")
         require(content(x) == before, i, f"{method} has changed the input")
-        return found
+        return labelling
 
     def value(self, i, labelling, w, augmented=False):
         """Return the score of a labelling, with its loss if augmented."""
-        index, value = self.answers.joint_feature(i, labelling)
+        index, value = self.checked.joint_feature(i, labelling)
         score = float(np.dot(w[index], value))
-        return score + (self.answers.loss(i, labelling) if augmented else 0.0)
+        return score + (self.checked.loss(i, labelling) if augmented else 0.0)
 
-    def require_best(self, i, w, augmented, best, labellings, asked, which=""):
+    def require_best(self, i, w, augmented, best, labellings, call, condition=""):
         """Raise AssertionError if a labelling is better than the answer of an exact structure."""
         for labelling in labellings if self.exact else ():
             other = self.value(i, labelling, w, augmented)
             noise = ROUNDING * (abs(best) + abs(other) + np.abs(w).max())
-            told = f"{asked} found {best:g}, but {labelling!r:.80}{which} has {other:g}"
-            told += "; does it add the loss?" * augmented
-            require(other <= best + noise, i, told)
+            message = f"{call} found {best:g}, but {labelling!r:.80}{condition} has {other:g}"
+            message += "; does it add the loss?" * augmented
+            require(other <= best + noise, i, message)
 
     def agrees(self, i, y):
         """Return whether a full labelling agrees with the known part, as far as can be checked."""
-        if not hasattr(self.answers.model, "observed"):
-            return self.answers.loss(i, y) == 0.0
-        seen = ask(self.answers.model, "observed", f"sample {i}", y)
-        return label_key(seen) == label_key(self.answers.Y[i])
+        if not hasattr(self.checked.model, "observed"):
+            return self.checked.loss(i, y) == 0.0
+        observed = call_method(self.checked.model, "observed", f"sample {i}", y)
+        return label_key(observed) == label_key(self.checked.Y[i])
 
     def require_agreement(self, i, y):
         """Raise AssertionError unless the observed part of a completion is the known part."""
-        told = f"what can be seen of the completion {y!r:.80} is not what is known"
-        require(self.agrees(i, y), i, told)
+        message = f"what can be seen of the completion {y!r:.80} is not what is known"
+        require(self.agrees(i, y), i, message)
 
 
 def content(x):

@@ -16,7 +16,7 @@ from sskit.inputs.tokens import put_back, tokens_of
 
 # Weights of features of tokens, (.., n_features).
 TABLES = ("coef_", "first_coef_", "last_coef_")
-# What is no longer true of a model with other weights.
+# Attributes that are not valid for other weights.
 BOUNDS = ("dual_gap_", "primal_objective_", "dual_objective_")
 
 
@@ -32,7 +32,7 @@ def shrink(model: Any, X: Samples, max_changed: float = 0.0) -> Bunch:
     model : SequenceTagger, TreeTagger or SegmentTagger
         Fitted to tokens that are dicts or lists of strings, without a kernel. Not modified.
     X : list of n_samples sequences or trees
-        As of ``predict``; data that were not trained on tell most.
+        As of ``predict``; best are data that the model was not trained on.
     max_changed : float, default=0.0
         The largest fraction of labels that may change, from 0 to 1; with 0 labels of X stay.
 
@@ -85,23 +85,23 @@ def shrink(model: Any, X: Samples, max_changed: float = 0.0) -> Bunch:
 
     def changed_without(n_dropped):
         """Return the copy without the smallest features, and how many labels that changes."""
-        kept = np.sort(order[n_dropped:])
-        some = of_sound_parts(rows.values[:, kept], rows.offsets, SoundArray)
-        smaller = _with_features(model, kept)
+        columns = np.sort(order[n_dropped:])
+        some = of_sound_parts(rows.values[:, columns], rows.offsets, SoundArray)
+        smaller = _with_features(model, columns)
         labels = smaller.predict(some if tokens is X else put_back(some, X))
         return smaller, float(np.mean(_labels(labels) != before))
 
     # one feature stays: a tagger needs a column
     low, high = min(int(np.count_nonzero(largest == 0.0)), n - 1), n
-    found = changed_without(low)
+    best = changed_without(low)
     while high - low > 1:
         middle = (low + high) // 2
         trial = changed_without(middle)
         if trial[1] <= max_changed:
-            low, found = middle, trial
+            low, best = middle, trial
         else:
             high = middle
-    return Bunch(model=found[0], n_features=n - low, n_before=n, changed=found[1])
+    return Bunch(model=best[0], n_features=n - low, n_before=n, changed=best[1])
 
 
 def _labels(y):
@@ -109,16 +109,16 @@ def _labels(y):
     return np.concatenate([np.asarray(labels) for labels in y]) if len(y) else np.zeros(0)
 
 
-def _with_features(model, kept):
+def _with_features(model, columns):
     """Return a fitted copy with some of the features, given by their sorted columns."""
     fitted = {k: v for k, v in vars(model).items() if k.endswith("_") and not k.startswith("_")}
     smaller = clone(model)
     for name in TABLES:
         if name in fitted:
-            fitted[name] = np.asfortranarray(fitted[name][..., kept])
+            fitted[name] = np.asfortranarray(fitted[name][..., columns])
     vectorizer = clone(model.vectorizer_)
-    vectorizer.feature_names_ = [model.vectorizer_.feature_names_[j] for j in kept]
-    fitted |= {"n_features_in_": len(kept), "vectorizer_": vectorizer, "certified_": False}
+    vectorizer.feature_names_ = [model.vectorizer_.feature_names_[j] for j in columns]
+    fitted |= {"n_features_in_": len(columns), "vectorizer_": vectorizer, "certified_": False}
     fitted["feature_names_in_"] = np.array(vectorizer.feature_names_, dtype=object)
     fitted |= dict.fromkeys(BOUNDS, np.nan)
     vars(smaller).update(fitted)

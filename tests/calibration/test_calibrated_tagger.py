@@ -17,7 +17,7 @@ from sskit import (
     StructSVMClassifier,
     TreeTagger,
 )
-from sskit.calibration.answers import inner_tagger
+from sskit.calibration.posterior import inner_tagger
 from sskit.dask import Distributed
 from sskit.preprocessing import TokenTransformer
 

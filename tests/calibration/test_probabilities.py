@@ -15,9 +15,9 @@ from scipy.special import logsumexp
 
 from sskit import CalibratedTagger, SequenceTagger, TreeTagger
 from sskit.calibration import tagger as calibrated_tagger
-from sskit.calibration.answers import possible_labels, scores_of
+from sskit.calibration.posterior import possible_labels, scores_of
 from sskit.metrics import spans
-from sskit.models.calibration.likelihood import METHODS, Target, joined, parted
+from sskit.models.calibration.likelihood import METHODS, Target, as_calibration, as_vector
 from sskit.models.calibration.scores import Calibration
 
 TAGS = np.array(["B-X", "I-X", "O"])
@@ -244,15 +244,15 @@ def test_the_likelihood_and_its_gradient(case):
         possible = possible_labels(truth, scores, classes, None)
         target = Target(scores, possible, np.arange(6.0))
         plain = Calibration.scaled(2.0, 4, n_kinds)._replace(coef=2.0 * np.eye(4))
-        theta = joined(plain)
+        theta = as_vector(plain)
         theta = theta + 0.1 * np.random.default_rng(0).normal(size=len(theta))
-        value, slope = target.evaluate(parted(theta, 4, n_kinds))
-        gradient = joined(slope)
+        value, slope = target.evaluate(as_calibration(theta, 4, n_kinds))
+        gradient = as_vector(slope)
         for k in {20, *range(0, len(theta), max(len(theta) // 12, 1))}:
             step = np.zeros(len(theta))
             step[k] = 1e-5
-            up = target.evaluate(parted(theta + step, 4, n_kinds))[0]
-            down = target.evaluate(parted(theta - step, 4, n_kinds))[0]
+            up = target.evaluate(as_calibration(theta + step, 4, n_kinds))[0]
+            down = target.evaluate(as_calibration(theta - step, 4, n_kinds))[0]
             assert abs((up - down) / 2e-5 - gradient[k]) < 1e-6 * max(1.0, abs(value))
 
 
@@ -263,7 +263,7 @@ def test_a_request_of_one_sequence_has_the_same_probabilities(method):
     X = [[{"a": float(row[0]), "sign": row[1] > 0} for row in x] for x in X]
     model = CalibratedTagger(SequenceTagger(random_state=0, tol=0.1), method=method, cv=2).fit(X, y)
     fast = method != "matrix"
-    unused = mock.patch.object(calibrated_tagger, "answers_of", side_effect=AssertionError)
+    unused = mock.patch.object(calibrated_tagger, "posterior_of", side_effect=AssertionError)
     for x, p in zip(X, model.predict_proba(X), strict=True):
         with unused if fast else nullcontext():
             (alone,) = model.predict_proba([x])

@@ -7,7 +7,7 @@ from helpers.labellings import all_weights as weights
 from helpers.pairwise import every_pair
 
 from sskit import CalibratedTagger, EarlyStopping, SegmentTagger, SequenceTagger
-from sskit.calibration.answers import scores_of, true_codes
+from sskit.calibration.posterior import scores_of, true_codes
 from sskit.models.calibration.scores import Calibration
 from sskit.models.calibration.segments import SegmentTarget
 

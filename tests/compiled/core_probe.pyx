@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 
 from sskit.core.checks cimport check_indices
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState, resize_block
+from sskit.core.dual cimport DualBlock, DualState, resize_block
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
@@ -20,7 +20,7 @@ from sskit.testing.probe import checked, room
 def planes_of(DualState dual, Py_ssize_t i):
     """Return (code, weights, losses, weight of plane 0) of the stored planes of block i."""
     check_indices([i], dual.n_blocks, "block")
-    cdef Block* block = &dual.blocks[i]
+    cdef DualBlock* block = &dual.blocks[i]
     cdef Py_ssize_t n = dual.code_length[i], p, j
     stored = range(1, block.n_planes)
     code = np.array([[block.code[p * n + j] for j in range(n)] for p in stored])
@@ -71,7 +71,7 @@ cdef class DualProbe(ProblemProbe):
     @cython.wraparound(True)
     def merged(self, Py_ssize_t i):
         """Return psi of plane 0, shape (max_statistics,)."""
-        cdef Block* block = &self.dual.blocks[self.block(i)]
+        cdef DualBlock* block = &self.dual.blocks[self.block(i)]
         dense = np.zeros(self.problem.max_statistics)
         for e in range(block.n):
             dense[block.index[e]] = block.value[e]

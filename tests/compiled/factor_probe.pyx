@@ -192,7 +192,7 @@ def fractions(LabelSweep sweep):
     cdef Py_ssize_t i, n_labels = sweep.labels.n_labels
     y = np.empty((sweep.labels.n_blocks, n_labels))
     for i in range(len(y)):
-        sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
+        sweep.block.load(sweep.stored[i], &sweep.labels.truth[i * n_labels])
         y[i] = (<OpenBlock*>&sweep.block).y
     return y
 
@@ -202,7 +202,7 @@ def links(LabelSweep sweep, Py_ssize_t i):
     cdef Link link
     cdef Py_ssize_t n_labels = sweep.labels.n_labels
     check_indices([i], sweep.labels.n_blocks, "block")
-    sweep.block.load(sweep.kept[i], &sweep.labels.truth[i * n_labels])
+    sweep.block.load(sweep.stored[i], &sweep.labels.truth[i * n_labels])
     return [
         (link.edge, link.both, (link.end[0], link.end[1]), (link.mu[0], link.mu[1]))
         for link in (<OpenBlock*>&sweep.block).links

@@ -55,7 +55,7 @@ def search(StructuredProblem problem, theta, double offset=1.0, Py_ssize_t known
     if potentials.shape[0] != problem.n_candidates():
         raise IndexError(f"theta of shape {np.shape(theta)}")
     before = problem.counter[0]
-    problem.held = np.append(np.int32(known), np.array([loss]).view(np.int32))
+    problem.last_answers = np.append(np.int32(known), np.array([loss]).view(np.int32))
     with nogil:
         problem.argmax(0, &potentials[0], offset, code, &loss)
     return code[0], problem.best, problem.bound, problem.counter[0] - before

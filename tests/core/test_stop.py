@@ -16,7 +16,7 @@ from helpers.toys import chain_toy, multiclass_toy
 from sskit.core.sampler import UniformSampler
 from sskit.core.stop import CutShort, Stop, presses
 from sskit.solvers import BCFW, Subgradient
-from sskit.solvers.oracle_calls.minibatch import run_pass
+from sskit.solvers.oracle_calls.minibatch import visit_blocks
 from sskit.solvers.oracle_calls.pool import make_pool
 
 pytestmark = pytest.mark.usefixtures("own_handler")
@@ -45,8 +45,8 @@ def visits(kind, toy):
     sampler = UniformSampler(toy.problem.n_blocks, np.random.RandomState(0))
     sampler.begin_pass(LONG)
     if kind == "ssg":
-        return lambda stop: run.state.run_pass(sampler, LONG, stop)
-    return lambda stop: run_pass(run.updates[0], sampler, LONG, stop=stop)
+        return lambda stop: run.state.visit_blocks(sampler, LONG, stop)
+    return lambda stop: visit_blocks(run.updates[0], sampler, LONG, stop=stop)
 
 
 @pytest.mark.parametrize("kind", ["plain", "pairwise", "ssg"])

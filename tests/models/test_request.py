@@ -14,8 +14,8 @@ from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import make_request
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import no_features, with_spare
-from sskit.models.graph.given import given_graphs
-from sskit.models.request import Decoder, Given
+from sskit.models.graph.adaptive import adaptive_graphs
+from sskit.models.request import Decoder, PotentialsRequest
 from sskit.oracles.graph.potentials import PairForm
 
 K = 3
@@ -30,9 +30,10 @@ def test_sums_over_labellings():
     table[0, 2] = nodes[1, 1] = -np.inf
     feature_map, kinds = FeatureMap(no_features(8), OFFSETS, K, head=(1, K * K)), np.zeros(5)
     edges = EDGE_OFFSETS[:-1], EDGE_OFFSETS[1:]
-    structure = given_graphs(feature_map, PairForm(K, "full"), ENDS, edges, kinds.astype(np.int32))
+    form, tables = PairForm(K, "full"), kinds.astype(np.int32)
+    structure = adaptive_graphs(feature_map, form, ENDS, edges, tables)
     given = {"nodes": nodes.ravel(), "first": OFFSETS[:-1]}
-    decoder = Decoder(Given(feature_map, structure, with_spare(table.ravel()), **given))
+    decoder = Decoder(PotentialsRequest(feature_map, structure, with_spare(table.ravel()), **given))
     log_sums, marginals, pairs, _ = decoder.marginals(weight=weight)
     counts, best = np.zeros((K, K)), decoder.best()
     drawn = decoder.sample(np.random.default_rng(1).uniform(size=(20_000, 8)))

@@ -18,7 +18,7 @@ def stack_pairs(X, *, n_edge_features=None, **options):
     n_edge_features : int or None, default=None
         The number of columns of the features of edges that must be found; None takes any.
     **options : object
-        What `stack_sequences` is told of the features of tokens.
+        Arguments of `stack_sequences` for the features of tokens.
 
     Returns
     -------
@@ -50,15 +50,15 @@ def stack_pairs(X, *, n_edge_features=None, **options):
             f"X[{pairs.index(not pairs[0])}] is {'no' if pairs[0] else 'a'} pair (features, "
             "edge_features), unlike X[0]: either all sequences have features of edges, or none"
         )
-    features, given = map(list, zip(*X, strict=True))
+    features, matrices = map(list, zip(*X, strict=True))
     stacked = stack_sequences(features, **options)
     lengths = stacked.lengths
-    single = len(given) == 1 and n_edge_features is not None
-    if single and is_ready(given[0], n_edge_features) and given[0].shape[0] == lengths[0] - 1:
-        return stacked, given[0]  # the most frequent request
+    single = len(matrices) == 1 and n_edge_features is not None
+    if single and is_ready(matrices[0], n_edge_features) and matrices[0].shape[0] == lengths[0] - 1:
+        return stacked, matrices[0]  # the most frequent request
     name = options.get("estimator_name") or "the model"
     edges = stack_sequences(
-        given, name=EDGES, n_features=n_edge_features, estimator_name=name, allow_empty=True
+        matrices, name=EDGES, n_features=n_edge_features, estimator_name=name, allow_empty=True
     )
     expected = np.maximum(lengths - 1, 0)
     for i in np.flatnonzero(expected != edges.lengths)[:1]:

@@ -33,7 +33,7 @@ class Segmentations(NamedTuple):
         2 k + 1 at the first token of each segment of label k, 2 k at its other tokens. A token
         outside of all segments is one of its own.
     form : {"tags", "segments"}
-        What they were.
+        The form in which they were given.
     """
 
     classes: np.ndarray
@@ -157,10 +157,10 @@ def _packed(starts, stops, labels, offsets, outside, form):
     out = 0
     if free.any():
         K = len(classes)
-        several = label_array(
+        labels = label_array(
             [*classes.tolist(), outside], lambda k: "a label of y" if k < K else "outside"
         )
-        classes = np.unique(several)
+        classes = np.unique(labels)
         out = classes.tolist().index(outside)
         numbers = numbers + (numbers >= out)
     codes = np.where(free, 2 * out + 1, 2 * np.append(numbers, 0)[owner]).astype(np.int32)

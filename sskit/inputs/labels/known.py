@@ -6,7 +6,7 @@ import numpy as np
 
 from sskit._labels import is_ignored, plain, shortened, shown
 from sskit.inputs.frames import is_polars
-from sskit.inputs.labels.partial import spread
+from sskit.inputs.labels.partial import expand_sets
 from sskit.inputs.ragged import items_of, sets_among, stack_entries
 from sskit.inputs.ragged_array import make_offsets
 
@@ -60,7 +60,7 @@ def check_known(known, sizes, classes, name="known", ignored=None, lenient=False
         for i, (item, size) in enumerate(zip(items, sizes, strict=True))
     ]
     entries, name_of = stack_entries(items, sizes, name=name)
-    labels, owners = spread(entries, sets_among(entries, name_of, ignored))
+    labels, owners = expand_sets(entries, sets_among(entries, name_of, ignored))
     place = {label: k for k, label in enumerate(classes.tolist())}
     values = [plain(label) if isinstance(label, Hashable) else None for label in labels]
     codes = np.array([place.get(value, -1) for value in values], dtype=np.intp)

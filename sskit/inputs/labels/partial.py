@@ -129,7 +129,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
     flat, owners = entries, np.arange(len(entries))
     sets = sets_among(entries, name_of, ignore_label)
     if sets:
-        flat, owners = spread(entries, sets)
+        flat, owners = expand_sets(entries, sets)
     labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
     classes, codes = np.unique(labels[~ignored], return_inverse=True)
     if len(owners) == len(entries) and not ignored.any():
@@ -142,7 +142,7 @@ def check_partial_labels(y, lengths, ignore_label=None):
     return PartialLabels(classes=classes, labels=labels, possible=possible, ignored=ignored)
 
 
-def spread(entries, sets):
+def expand_sets(entries, sets):
     """Return the labels in entries of which some are sets of labels.
 
     Parameters

@@ -58,12 +58,12 @@ class Target:
 METHODS = ("temperature", "matrix", "likelihood")
 
 
-def joined(calibration):
+def as_vector(calibration):
     """Return the numbers of a calibration, or of a gradient by one, as one array."""
     return np.concatenate([np.ravel(some) for some in calibration])
 
 
-def parted(numbers, n_labels, n_tables):
+def as_calibration(numbers, n_labels, n_tables):
     """Return the calibration of an array of numbers, of which `coef` is a matrix."""
     n, m = n_labels, n_tables
     shapes = [(n, n), (n,), (), (m, n, n), (n,), (n,)]
@@ -109,12 +109,13 @@ def fit_calibration(method, targets, n_labels, n_tables):
         """Return the best mix of the rows of a basis; the factor at a place is bounded."""
 
         def negative(theta):
-            calibration, away = parted(theta @ basis, n_labels, n_tables), theta - centre
-            value, gradient = -0.5 * precision * away @ away, -precision * away
+            calibration = as_calibration(theta @ basis, n_labels, n_tables)
+            deviation = theta - centre
+            value, gradient = -0.5 * precision * deviation @ deviation, -precision * deviation
             for target in targets:
                 own, slope = target.evaluate(calibration)
                 value += own
-                gradient = gradient + basis @ joined(slope)
+                gradient = gradient + basis @ as_vector(slope)
             return -value / total, -gradient / total
 
         bounds = [(None, None)] * len(centre)
@@ -125,7 +126,7 @@ def fit_calibration(method, targets, n_labels, n_tables):
         ).x  # fmt: skip
 
     plain = Calibration.scaled(1.0, n_labels, n_tables)
-    ones = joined(plain._replace(coef=np.eye(n_labels)))
+    ones = as_vector(plain._replace(coef=np.eye(n_labels)))
     calibration = plain
     if method != "likelihood":
         (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
@@ -133,6 +134,6 @@ def fit_calibration(method, targets, n_labels, n_tables):
     if method == "matrix":
         basis = sp.eye_array(len(ones), format="csr")
         numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))
-        calibration = parted(numbers, n_labels, n_tables)
+        calibration = as_calibration(numbers, n_labels, n_tables)
     values = [target.evaluate(calibration)[0] for target in targets]
     return calibration, float(sum(values) / total)

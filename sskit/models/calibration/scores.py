@@ -9,9 +9,9 @@ import numpy as np
 from sskit.models.chain.structure import ChainStructure
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, no_features, with_spare
-from sskit.models.graph.given import given_graphs
+from sskit.models.graph.adaptive import adaptive_graphs
 from sskit.models.graph.model import form_of
-from sskit.models.request import Decoder, Given
+from sskit.models.request import Decoder, PotentialsRequest
 from sskit.oracles.chain.viterbi import PaddedChain
 
 
@@ -172,7 +172,7 @@ class Scores:
         Parameters
         ----------
         calibration : Calibration
-            What becomes of the scores.
+            The transformation of the scores.
         potentials : tuple
             From `arrays`.
         i : int
@@ -221,12 +221,13 @@ class Scores:
         if self.forest:
             ends, edges, kinds = self.forest
             form = form_of(S, "full")
-            structure = given_graphs(feature_map, form, ends, (edges[:-1], edges[1:]), kinds)
+            structure = adaptive_graphs(feature_map, form, ends, (edges[:-1], edges[1:]), kinds)
         else:
             structure = ChainStructure(feature_map)
         weights = with_spare(np.concatenate(weights))
-        given = Given(feature_map, structure, weights, nodes=nodes.ravel(), first=offsets[:-1])
-        return Decoder(given, n_jobs)
+        potentials = {"nodes": nodes.ravel(), "first": offsets[:-1]}
+        request = PotentialsRequest(feature_map, structure, weights, **potentials)
+        return Decoder(request, n_jobs)
 
     def infer(self, calibration, possible=None, *, marginals=True, weight=None, n_jobs=None):
         """Sum over all labellings.
@@ -234,7 +235,7 @@ class Scores:
         Parameters
         ----------
         calibration : Calibration
-            What becomes of the scores.
+            The transformation of the scores.
         possible : ndarray of shape (N, K), bool, default=None
             Labels that are possible; None means all.
         marginals : bool, default=True
@@ -256,10 +257,10 @@ class Scores:
         """
         log_z, pairs = np.zeros(len(self.offsets) - 1), None
         weights = None if weight is None else np.ascontiguousarray(weight[self.blocks])
-        found = self.decoder(calibration, possible, n_jobs).marginals(
+        sums = self.decoder(calibration, possible, n_jobs).marginals(
             nodes=marginals, weight=weights
         )
-        log_z[self.blocks], table, counts, expected = found
+        log_z[self.blocks], table, counts, expected = sums
         if weight is not None:
             pairs = np.append(counts, expected / calibration.pairs)
         return log_z, table, pairs

@@ -88,11 +88,11 @@ class SegmentScores:
         """
         decoder, expected = self.decoder(calibration, possible, n_jobs), None
         weights = None if weight is None else np.ascontiguousarray(weight[self.filled])
-        found, nodes, counts, further = decoder.marginals(
+        log_sums, nodes, counts, further = decoder.marginals(
             nodes=marginals or weight is not None, weight=weights
         )
         log_z = np.zeros(len(self.filled))
-        log_z[self.filled] = found
+        log_z[self.filled] = log_sums
         if weight is not None:
             names = self.model.layout.coefs
             coefs = np.concatenate([self.blocks[name] for name in names])
@@ -119,16 +119,16 @@ class SegmentScores:
 
         Yields
         ------
-        given : dict of ndarray or None
+        arguments : dict of ndarray or None
             The arguments of `sskit.oracles.segment_marginals`.
         """
         names, blocks, K = self.model.layout.coefs, self.blocks, len(self.limits)
         coefs = np.concatenate([blocks[name] for name in names])
         nodes = row_scores(self.stacked.values, coefs).reshape(-1, len(names), K)
-        longest, several = int(self.limits.max()), self.limits > 1
+        longest, longer = int(self.limits.max()), self.limits > 1
         lengths = np.zeros((K, longest))
         if "lengths" in blocks:
-            lengths[several] = blocks["lengths"][several, :longest]
+            lengths[longer] = blocks["lengths"][longer, :longest]
         lengths[np.arange(longest) >= self.limits[:, None]] = -np.inf
         features = None if self.whole is None else np.split(self.whole, self._bounds(longest))
         factor, block = calibration.pairs, 0
@@ -139,13 +139,13 @@ class SegmentScores:
             rows = slice(self.offsets[i], self.offsets[i + 1])
             own = nodes[rows] * factor
             n_tokens, most = len(own), min(longest, len(own))
-            given = {
+            arguments = {
                 "tokens": own[:, 0], "transitions": factor * blocks["transitions"],
                 "lengths": factor * lengths[:, :most], "start": factor * blocks["start"],
                 "end": factor * blocks["end"],
             }  # fmt: skip
             if len(names) > 1:
-                given |= {"first": own[:, 1] * several, "last": own[:, 2] * several}
+                arguments |= {"first": own[:, 1] * longer, "last": own[:, 2] * longer}
             whole = np.zeros((n_tokens, most, K))
             if features is not None:
                 z = features[block].reshape(n_tokens, most, -1)
@@ -157,9 +157,9 @@ class SegmentScores:
                     barred = wrong[d + 1 :] - wrong[: n_tokens - d] > 0
                     whole[: n_tokens - d, d][barred] = -np.inf
             if features is not None or possible is not None:
-                given["whole"] = whole
+                arguments["whole"] = whole
             block += 1
-            yield given
+            yield arguments
 
     def _bounds(self, longest):
         """Return where the features of whole segments of the sequences but the first begin."""
@@ -172,8 +172,8 @@ class SegmentScores:
 
         They are given by the first token of a segment, its length minus one and its label.
         """
-        for given in self.arrays(calibration, possible):
-            yield None if given is None else segment_marginals(**given, return_segments=True)[2]
+        for scores in self.arrays(calibration, possible):
+            yield None if scores is None else segment_marginals(**scores, return_segments=True)[2]
 
     def least_risk(self, calibration, possible, outside):
         """Return the segmentations with the fewest wrong and missed segments in expectation.

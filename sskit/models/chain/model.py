@@ -67,7 +67,7 @@ class ChainModel:
         other.rules = allowed, ends, ends
         return other
 
-    def bind(self, data, labels, cost, block_weight, *, edges=None, **known):
+    def bind(self, data, labels, cost, block_weight, *, edges=None, **loss_options):
         """Bind the model to training data.
 
         Parameters
@@ -82,7 +82,7 @@ class ChainModel:
             Weights of the sequences, summing to one.
         edges : matrix of shape (n_tokens - n, q), default=None
             Features of the edges of all sequences.
-        **known : ndarray
+        **loss_options : ndarray
             Further arguments of `NodeLoss`: table, right.
 
         Returns
@@ -95,7 +95,7 @@ class ChainModel:
         edges = None if edges is None else edge_rows(edges)
         map = chain_map(rows, offsets, self.n_states, self.rules, edges, self.order)
         map.prepare()
-        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known)
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **loss_options)
         return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
     def decoder(self, stacked, w, n_jobs=None, beam_size=None, *, edges=None, possible=None):
@@ -121,8 +121,8 @@ class ChainModel:
         decoder : Decoder
             Gives labellings.
         """
-        given = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
-        request = make_request(stacked, self.layout.split(w), edges=edges, **given)
+        options = {"rules": self.rules, "possible": possible, "beam_size": beam_size}
+        request = make_request(stacked, self.layout.split(w), edges=edges, **options)
         return Decoder(request, n_jobs)
 
 
@@ -152,14 +152,14 @@ class KernelChainModel(ChainModel):
         functions = dict.fromkeys(("values", "dual_coef"), (n_states, n_rows))
         self.layout = WeightLayout(**linear, **functions)
 
-    def bind(self, data, labels, cost, block_weight, **known):
+    def bind(self, data, labels, cost, block_weight, **loss_options):
         """Bind the model to training data.
 
         Parameters
         ----------
         data : RaggedArray
             Features of the sequences, float64, or kernels with all training tokens.
-        labels, cost, block_weight, **known : object
+        labels, cost, block_weight, **loss_options : object
             As of `ChainModel.bind`; edges have no features.
 
         Returns
@@ -175,7 +175,7 @@ class KernelChainModel(ChainModel):
         space = KernelExpansion(kernels, support, offsets, labels)
         map = chain_map(rows, offsets, self.n_states, self.rules, space=space)
         prepare_kernels(kernels, map, runs_within(self.kernel, X, offsets))
-        loss = NodeLoss(labels, cost, self.n_states, **known)
+        loss = NodeLoss(labels, cost, self.n_states, **loss_options)
         return StructuredProblem(map, ChainStructure(map), loss, block_weight)
 
     def scale(self, stacked, weight):

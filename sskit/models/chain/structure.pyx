@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sskit.models.counts import counted
+from sskit.models.integer_losses import integer_losses
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
@@ -103,8 +103,8 @@ cdef class ChainStructure(Structure):
         cdef int32_t triples = <int32_t>self.triples, K = <int32_t>self.n_states
         cdef Py_ssize_t t, n, differs, differed = code[0] != truth[0], n_nodes = b.n
         cdef bint has_tables = self.has_tables
-        # Every entry is written and stays if the labels differ there: where they do is too
-        # irregular for branches.
+        # Every entry is written, and counted only if the labels differ there: branches would be
+        # mispredicted too often.
         index[0], index[1] = node + truth[0], node + code[0]
         value[0], value[1] = 1.0, -1.0
         n = 2 * differed
@@ -153,7 +153,8 @@ cdef class ChainStructure(Structure):
         """Return the largest number of units of a loss, and one more, if losses are counts."""
         counts = None
         if loss.is_bonus and not self.triples:
-            counts = counted(np.asarray(loss.cost), np.asarray(self.map.nodes), self.n_states)
+            cost, nodes = np.asarray(loss.cost), np.asarray(self.map.nodes)
+            counts = integer_losses(cost, nodes, self.n_states)
         return 0 if counts is None else self.index_losses(*counts)
 
     def index_losses(self, levels, unit, most):
@@ -434,7 +435,7 @@ def best_labels(
     """Return the best labels of one sequence of sparse rows under a model of the first order.
 
     They are those of a `Request`, whose objects take longer to make than a short sequence to label,
-    by the same sums and the same search: for what is asked for most.
+    by the same sums and the same search; this is the most frequent request.
 
     Parameters
     ----------
@@ -450,8 +451,8 @@ def best_labels(
     Returns
     -------
     labels : ndarray of shape (n_tokens,), int32, or None
-        None where shapes do not fit, or features or their weights are so large, or no numbers,
-        that scores might overflow: what is wrong is to be found otherwise.
+        None where shapes do not fit, or where features or their weights are not numbers, or so
+        large that scores might overflow: the caller then finds the error.
     """
     cdef vector[double] nodes, table
     cdef ChainOracle oracle

@@ -56,12 +56,12 @@ def _scheme_transitions(scheme, classes):
     return scheme_rules(scheme, codes, np.array(kinds)), None
 
 
-def resolve_transitions(given, classes, place=None):
+def resolve_transitions(rules, classes, place=None):
     """Return which transitions, first labels and last labels are allowed.
 
     Parameters
     ----------
-    given : None, name of a scheme, or array-like of shape (K, K) of bool
+    rules : None, name of a scheme, or array-like of shape (K, K) of bool
         As users give it.
     classes : ndarray of shape (K,)
         Labels.
@@ -80,12 +80,12 @@ def resolve_transitions(given, classes, place=None):
     ValueError
         If the array does not fit, or labels are not of the scheme.
     """
-    if given is None:
+    if rules is None:
         return None, None, None
-    if isinstance(given, str):
-        return scheme_transitions(given, classes, place)
+    if isinstance(rules, str):
+        return scheme_transitions(rules, classes, place)
     n_states = len(classes)
-    allowed = np.array(as_array(given, "allowed_transitions"))
+    allowed = np.array(as_array(rules, "allowed_transitions"))
     if allowed.dtype != bool or allowed.shape != (n_states, n_states):
         raise ValueError(
             f"allowed_transitions must be a boolean array of shape ({n_states}, {n_states}), a "
@@ -96,7 +96,7 @@ def resolve_transitions(given, classes, place=None):
 
 
 def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=None):
-    """Return labels that are allowed and differ from those given at as few tokens as can be.
+    """Return allowed labels that differ from the given ones at as few tokens as possible.
 
     Parameters
     ----------
@@ -118,19 +118,19 @@ def repair(tokens, labels, offsets, allowed, allowed_start, allowed_end, kinds=N
     repaired, table = labels.copy(), np.where(allowed, 0.0, -np.inf)
     sequences = np.unique(np.searchsorted(offsets, tokens, side="right") - 1)
     for i in sequences.tolist():
-        given = labels[offsets[i] : offsets[i + 1]]
-        same = given[:, None] == np.arange(len(allowed))
+        own = labels[offsets[i] : offsets[i + 1]]
+        same = own[:, None] == np.arange(len(allowed))
         score = same.astype(np.float64)
         if kinds is not None:
             # all kinds together count less than one label
-            score += (kinds[given][:, None] == kinds) / (len(given) + 1.0)
+            score += (kinds[own][:, None] == kinds) / (len(own) + 1.0)
         score[0, ~allowed_start] = -np.inf
         score[-1, ~allowed_end] = -np.inf
         try:
             repaired[offsets[i] : offsets[i + 1]] = viterbi(score, table)[0]
         except ValueError:
             raise ValueError(
-                f"y[{i}] cannot be repaired: transitions allow no labelling of length {len(given)}"
+                f"y[{i}] cannot be repaired: transitions allow no labelling of length {len(own)}"
             ) from None
     return repaired
 
@@ -169,13 +169,13 @@ def check_possible(
         Naming the first such sequence, and its first token that no labelling reaches.
     """
     counts = np.concatenate([[0], np.cumsum(~possible.all(axis=1))])
-    known = np.flatnonzero((counts[offsets[1:]] > counts[offsets[:-1]]) | every)
-    if not len(known):
+    sequences = np.flatnonzero((counts[offsets[1:]] > counts[offsets[:-1]]) | every)
+    if not len(sequences):
         return
     # all sequences token by token, those that are longest first, so that those left are first
-    known = known[np.argsort(-np.diff(offsets)[known], kind="stable")]
-    start, lengths = offsets[:-1][known], np.diff(offsets)[known]
-    table, lost = allowed.astype(np.float32), np.full(len(known), -1)
+    sequences = sequences[np.argsort(-np.diff(offsets)[sequences], kind="stable")]
+    start, lengths = offsets[:-1][sequences], np.diff(offsets)[sequences]
+    table, lost = allowed.astype(np.float32), np.full(len(sequences), -1)
     reached = possible[start] & allowed_start
     for t in range(lengths[0]):
         left = np.searchsorted(-lengths, -t)
@@ -187,8 +187,8 @@ def check_possible(
     wrong = np.flatnonzero(lost >= 0)
     if not len(wrong):
         return
-    first = wrong[np.argmin(known[wrong])]
-    i, t = known[first], lost[first]
+    first = wrong[np.argmin(sequences[wrong])]
+    i, t = sequences[first], lost[first]
     if t == lengths[first] - 1 and not (possible[start[first] + t] & allowed_end).any():
         what = "end a sequence"
     else:

@@ -10,12 +10,12 @@ from sskit.models.columns.scaling import ENTRIES_AT_ONCE, EPSILON, ColumnSums, s
 
 @dataclass(frozen=True, eq=False)
 class WithinColumns:
-    """What decides how columns are scaled, by their variance within groups, like `ColumnSums`.
+    """Sums by which columns are scaled, with the variance within groups; like `ColumnSums`.
 
     Attributes
     ----------
     sums : ColumnSums
-        Over all rows: what is taken away from the columns.
+        Over all rows: the means that are subtracted from the columns.
     variance : ndarray of shape (n_features,)
         What they are scaled by, of `variance_within`.
     """

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from sskit.models.features import float64_blocks, is_mapped
 
-# One column with more than the first fraction of the squared norm of all leaves the others without
-# effect; few with more than the second may, which the objective tells: if more of it than the third
-# fraction is left after the fit.
+# If one column has more than the first fraction of the squared norm of all, the others have no
+# effect. If few columns have more than the second fraction, they may have none: the objective shows
+# it, if more than the third fraction of it is left after the fit.
 NEARLY_ALL, MOST, MUCH_LEFT = 0.99, 0.975, 0.5
 # Few are at most so many, at most half of all, and each has so many times the square of any other.
 FEW, MUCH_MORE = 3, 10.0
@@ -30,8 +30,8 @@ EQUAL_NORMS = 1e-3
 ROWS_AT_ONCE = 8
 # Fewer columns have weights that stay in the cache of a processor in any order.
 MANY_COLUMNS = 4096
-# A bound on the intercept does not bind if it is so many times larger than the means of the
-# columns, which centring adds up in it.
+# A bound on the intercept has no effect if it is so many times larger than the means of the
+# columns, which centring moves into the intercept.
 FAR = 1e6
 
 
@@ -48,7 +48,7 @@ class Columns:
     norm : float, default=0.0
         The mean squared norm of a row once its columns are scaled.
     sums : ColumnSums, default=None
-        From which this follows; None of factors that are no scales of columns.
+        The sums that these are computed from; None of factors that are no scales of columns.
     rank : ndarray of shape (n_features,), int32, default=None
         The new number of each column, see `ranks`; None where columns stay where they are.
     """
@@ -346,9 +346,9 @@ class ColumnSums:
         Returns
         -------
         columns : Columns or None
-            Columns that are dense in fact are centred, if there is an intercept that takes up what
-            that takes away, and have variance one; one that only differs from its mean by rounding
-            is not scaled. The others are not centred, and have the largest value one.
+            Columns that are dense in fact are centred, if there is an intercept to compensate for
+            that, and have variance one; one that only differs from its mean by rounding is not
+            scaled. The others are not centred, and have the largest value one.
         """
         dense, normalised = self.dense(), self.norms[1] <= (1 + EQUAL_NORMS) * self.norms[0]
         if not dense.any() and normalised and not always:

@@ -133,17 +133,17 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
         nodes = start + np.flatnonzero(labelled[start:stop])
         if not len(nodes):
             continue
-        found = loss(classes[labels[nodes]], classes.copy())
+        costs = loss(classes[labels[nodes]], classes.copy())
         shape = len(nodes), len(classes)
-        found = array(found, "loss", shape, low=0, where=f" of y[{i}]")
-        wrong = np.flatnonzero(found[np.arange(len(nodes)), labels[nodes]])
+        costs = array(costs, "loss", shape, low=0, where=f" of y[{i}]")
+        wrong = np.flatnonzero(costs[np.arange(len(nodes)), labels[nodes]])
         if len(wrong):
             v = wrong[0]
             raise ValueError(
-                f"loss returned {found[v].tolist()} for node {nodes[v] - start} of y[{i}], "
+                f"loss returned {costs[v].tolist()} for node {nodes[v] - start} of y[{i}], "
                 "expected 0 at the true label"
             )
-        losses[nodes] = found
+        losses[nodes] = costs
     return losses
 
 
@@ -175,7 +175,7 @@ def node_scale(features, weight, n_nodes):
 def default_lam(scale, loss):
     """Return 4 R^2 / n, with R^2 the mean squared norm of a node's features, for "hamming_sum".
 
-    The scale of the features cancels. The factor 4 suits both horses and MSRC: on horses factors
+    The scale of the features cancels. The factor 4 is good on horses and on MSRC: on horses factors
     from 1 to 4 are equally good, on MSRC those from 3 to 8. Losses that are fractions are smaller
     by the number of nodes, and then the same labellings are learned with a lam that much larger.
 

@@ -23,8 +23,8 @@ inline void put_in_each(const Potentials& p, const int32_t* labels, double* out)
 }
 
 // m(truth) - m(code) of potentials that stand at `node` and `pair` of all, as (index, value) pairs;
-// returns their number. Every entry is written and stays if the labels differ there: where they do
-// is too irregular for branches.
+// returns their number. Every entry is written, and counted only if the labels differ there:
+// branches would be mispredicted too often.
 inline ptrdiff_t graph_plane(const Potentials& p, int32_t node, int32_t pair, const int32_t* truth,
                              const int32_t* code, int32_t* index, double* value) {
     ptrdiff_t n = 0;

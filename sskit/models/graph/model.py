@@ -57,7 +57,7 @@ class GraphModel:
     Raises
     ------
     ValueError
-        If there is no such oracle, it cannot serve so many labels, or the pairs need another
+        If there is no such oracle, it does not support so many labels, or the pairs need another
         form.
     """
 
@@ -207,8 +207,8 @@ class GraphModel:
         map.prepare()
         if not structure.exact:
             structure.remember(MOST_MESSAGES)
-        known = {"possible": allowed, "labelled": labelled}
-        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **known, **losses)
+        masks = {"possible": allowed, "labelled": labelled}
+        loss = NodeLoss(labels.astype(np.int32), cost, self.n_states, **masks, **losses)
         return StructuredProblem(map, structure, loss, block_weight)
 
     def decoder(self, graphs, coef, others, n_jobs=None, allowed=None):
@@ -248,10 +248,10 @@ class GraphModel:
         pairs = {"edges": edges, "edge_offsets": offsets, "edge_columns": width}
         map = FeatureMap(rows, nodes, self.n_states, **pairs)
         places = graphs.edge_offsets[:-1], graphs.edge_offsets[1:]
-        given = map, self.form, graphs.ends, places, kinds, choice
+        arguments = map, self.form, graphs.ends, places, kinds, choice
         marginals = self.marginals or (kinds == ["graphcut"] and self.n_states == 2)
         options = {"table": table, "allowed_pairs": self.allowed_pairs, "marginals": marginals}
-        structure = GraphStructure(*given, topologies=topologies, **options)
+        structure = GraphStructure(*arguments, topologies=topologies, **options)
         structure.arrange()
         return map, structure
 
@@ -286,7 +286,7 @@ class AttractiveModel(GraphModel):
     Raises
     ------
     ValueError
-        If the oracle cannot serve so many labels, or such tables.
+        If the oracle does not support so many labels, or such tables.
     """
 
     inferences = ("auto", "graphcut", "expansion", "elimination", "trws")

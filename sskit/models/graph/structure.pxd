@@ -57,7 +57,7 @@ cdef class GraphStructure(Structure):
         self, const Block* b, Potentials* p, const int32_t* truth, int32_t* code
     ) except -1 nogil
     # the same by one oracle, which starts from `labels`; sets `excess`
-    cdef int ask(
+    cdef int run_oracle(
         self, Py_ssize_t k, const Potentials* p, int32_t* labels, float* messages
     ) except -1 nogil
     cdef int cut_marginals(self, Potentials* p, double* out) except -1

@@ -93,10 +93,10 @@ cdef class GraphStructure(Structure):
         size = np.subtract(self.edge_stop, self.edge_first) * self.form.n_states
         size *= keeps[np.asarray(self.choice)]
         total = np.cumsum(size)
-        kept = (size > 0) & (total <= most)
+        stored = (size > 0) & (total <= most)
         self.last = np.full(self.map.nodes[self.map.n_blocks], -1, dtype=np.int32)
-        self.messages = np.zeros(total[kept].max(initial=1), dtype=np.float32)
-        self.message_offset = np.where(kept, total - size, -1)
+        self.messages = np.zeros(total[stored].max(initial=1), dtype=np.float32)
+        self.message_offset = np.where(stored, total - size, -1)
 
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept nogil:
         return all_below(code, b.n, self.form.n_states)
@@ -175,12 +175,12 @@ cdef class GraphStructure(Structure):
             take_better(p, last, code)
         if last != NULL and self.message_offset[b.i] >= 0:
             messages = &self.messages[self.message_offset[b.i]]
-        self.ask(k, p, code, messages)
+        self.run_oracle(k, p, code, messages)
         if last != NULL:
             memcpy(last, code, p.n_nodes * sizeof(int32_t))
         return 0
 
-    cdef int ask(
+    cdef int run_oracle(
         self, Py_ssize_t k, const Potentials* p, int32_t* labels, float* messages
     ) except -1 nogil:
         self.excess = 0.0
@@ -351,12 +351,12 @@ def cut_single(features, const int32_t[:, ::1] ends, edge_features, coef, pairs)
     """
     cdef const double[:, ::1] node = features.dot(np.asarray(coef, dtype=np.float64).T)
     cdef const double[::1] pair = edge_features.dot(np.asarray(pairs, dtype=np.float64))
-    cdef const double[:, ::1] given = edge_features
+    cdef const double[:, ::1] edge_values = edge_features
     cdef Py_ssize_t e, k
     cdef bint sound = are_modest(&node[0, 0], 2 * node.shape[0]) and are_modest(&pair[0], len(pair))
-    for e in range(given.shape[0]):
-        for k in range(given.shape[1]):
-            sound &= given[e, k] >= 0.0
+    for e in range(edge_values.shape[0]):
+        for k in range(edge_values.shape[1]):
+            sound &= edge_values[e, k] >= 0.0
     if not sound:
         return None
     cdef Potentials p

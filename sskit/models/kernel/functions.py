@@ -30,7 +30,7 @@ class Kernel(SimpleNamespace):
 
     def _make_ready(self):
         """Import what scikit-learn's kernel functions import when they are first called."""
-        function = vars(self).get("function")  # in a file that was changed it may be anything
+        function = vars(self).get("function")  # in an edited file the parameter may be anything
         if isinstance(function, str) and function in ("rbf", "poly", "sigmoid"):
             importlib.import_module("sklearn.gaussian_process.kernels")
 
@@ -122,7 +122,7 @@ class Kernel(SimpleNamespace):
 
 
 class PrecomputedKernel(Kernel):
-    """The kernel of rows that hold their kernels with all training rows."""
+    """The precomputed kernel: rows contain their kernels with all training rows."""
 
     def __init__(self):
         super().__init__("precomputed")

@@ -175,7 +175,7 @@ class GaussianRows:
     def kernels(self, some, own):
         """Yield what `stripes` does, of rows with gamma times these squared norms."""
         m, none = len(own), np.zeros(1, dtype=np.int32)
-        if len(self.block) < m:  # kept: memory that the system gives anew is slow at first
+        if len(self.block) < m:  # kept, since memory that is newly allocated is slow at first
             self.block = np.zeros((m, self.stride), dtype=self.dtype)
         block = self.block[:m]
         ends, index, value = np.zeros(m + 1, dtype=np.int32), none, np.zeros(1, self.dtype)

@@ -124,7 +124,7 @@ cdef class KernelRows:
     cdef int32_t[::1] slot_of                # (n_rows,)
     cdef int32_t[::1] row_in                 # (n_slots,) -1: empty
     cdef int64_t[::1] last_used              # (n_slots,) by the clock
-    cdef unsigned char[::1] seen             # (n_rows,) 1 for rows that were ever there
+    cdef unsigned char[::1] was_computed     # (n_rows,) 1 for rows that were ever computed
     cdef int64_t clock
     # rows that will be required soon, computed with the next one that is missing
     cdef int32_t[::1] expected               # (n_rows,)
@@ -143,7 +143,7 @@ cdef class KernelRows:
         self.slot_of = np.arange(n_rows, dtype=np.int32) if there else np.full(n_rows, -1, "i4")
         self.row_in = self.slot_of.copy() if there else np.full(self.n_slots, -1, dtype=np.int32)
         self.last_used = np.zeros(self.n_slots, dtype=np.int64)
-        self.seen = np.full(n_rows, there, dtype=np.uint8)
+        self.was_computed = np.full(n_rows, there, dtype=np.uint8)
         self.expected = np.empty(n_rows, dtype=np.int32)
 
     @staticmethod
@@ -220,7 +220,7 @@ cdef class KernelRows:
             # rounded, where they were worked out in double precision
             yield start, block.astype(self.dtype, copy=False), np.arange(len(rows), dtype=np.int32)
 
-    def held(self, rows):
+    def is_cached(self, rows):
         """Return which of the rows with these numbers are in memory, of the same shape, bool."""
         return np.asarray(self.slot_of)[rows] >= 0
 
@@ -239,10 +239,10 @@ cdef class KernelRows:
         """
         if self.direct:
             return np.ones(len(starts), dtype=bool)
-        held = np.asarray(self.slot_of) >= 0
-        n_held, n_seen = (np.concatenate([[0], a.cumsum()]) for a in (held, np.asarray(self.seen)))
-        n_held = n_held[stops] - n_held[starts]
-        return (n_held > 0) & (n_held == n_seen[stops] - n_seen[starts])
+        cached, computed = np.asarray(self.slot_of) >= 0, np.asarray(self.was_computed)
+        n_cached, n_computed = (np.concatenate([[0], a.cumsum()]) for a in (cached, computed))
+        n_cached = n_cached[stops] - n_cached[starts]
+        return (n_cached > 0) & (n_cached == n_computed[stops] - n_computed[starts])
 
     def fill(self, slots, rows):
         """Compute rows into slots, in place of what is there.
@@ -262,7 +262,7 @@ cdef class KernelRows:
             self.compute_into(some, self.memory, places)
             self.n_computed += len(some)
             slot_of[some] = places
-            np.asarray(self.seen)[some] = 1
+            np.asarray(self.was_computed)[some] = 1
             row_in[places] = some
             np.asarray(self.last_used)[places] = self.clock
 
@@ -376,7 +376,7 @@ cdef class WorkingRows:
 
     Invariants while v is not NULL: place_of[column[j]] == j for j < n, and it is -1 elsewhere;
     value[j, k] + added[k, j] is f_k at row column[j]; change[k, j] is the change of the
-    coefficient, which v does not have yet; row j of gram is computed if known[j], and if any
+    coefficient, which v does not have yet; row j of gram is computed if has_kernels[j], and if any
     change[k, j] is not zero.
 
     Parameters
@@ -392,7 +392,7 @@ cdef class WorkingRows:
     cdef double* v                           # whose functions these are; NULL if there is no work
     cdef int32_t[::1] place_of               # (n_rows,)
     cdef int32_t[::1] column                 # (n + 1,) a spare one
-    cdef unsigned char[::1] known            # (n + 1,)
+    cdef unsigned char[::1] has_kernels      # (n + 1,)
     cdef float[:, ::1] gram                  # (capacity, capacity)
     cdef double[:, ::1] value                # (n + 1, n_states) when the work began
     cdef float[:, ::1] added                 # (n_states, n + 1)
@@ -403,7 +403,7 @@ cdef class WorkingRows:
         self.v = NULL
         self.place_of = np.full(rows.n_rows, -1, dtype=np.int32)
         self.gram = np.empty((0, 0), dtype=np.float32)
-        self.column, self.known = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
+        self.column, self.has_kernels = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint8)
         self.value, self.change = np.zeros((1, n_states)), np.zeros((n_states, 1))
         self.added = np.zeros((n_states, 1), dtype=np.float32)
 
@@ -421,10 +421,10 @@ cdef class WorkingRows:
         """
         n, gram = len(columns), self.gram
         column = np.append(columns, 0).astype(np.int32)
-        known = np.zeros(n + 1, dtype=np.uint8)
+        has_kernels = np.zeros(n + 1, dtype=np.uint8)
         if self.rows.direct:
             gram = self.rows.compute.among(columns)
-            known[:] = 1
+            has_kernels[:] = 1
         elif len(gram) < n:
             gram = np.empty((n, n), dtype=np.float32)
         change = np.zeros((self.n_states, n + 1))
@@ -434,7 +434,7 @@ cdef class WorkingRows:
         place_of = np.asarray(self.place_of)
         place_of[np.asarray(self.column)[: self.n]] = -1
         place_of[columns] = np.arange(n)
-        self.n, self.column, self.known = n, column, known
+        self.n, self.column, self.has_kernels = n, column, has_kernels
         self.gram, self.value, self.added, self.change = gram, value, added, change
         self.v = <double*>v
 
@@ -488,7 +488,7 @@ cdef class WorkingRows:
         self.change[k, place] += factor
 
     # read the kernels of row t, which is present
-    cdef void learn(self, Py_ssize_t t) noexcept nogil:
+    cdef void read_row(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t j, place = self.place_of[t], first = self.rows.slot_of[t] * self.rows.n_rows
         cdef const int32_t* column = &self.column[0]
         cdef const char* table = self.rows.table
@@ -498,7 +498,7 @@ cdef class WorkingRows:
                 gram[j] = (<const float*>table)[first + column[j]]
             else:
                 gram[j] = <float>(<const double*>table)[first + column[j]]
-        self.known[place] = 1
+        self.has_kernels[place] = 1
 
 
 cdef class KernelExpansion(FeatureSpace):
@@ -538,12 +538,12 @@ cdef class KernelExpansion(FeatureSpace):
     cdef readonly const int32_t[::1] labels  # (n_rows,) the true states, or None
     cdef public int64_t most_added           # rows that may be added before F is computed anew
     cdef int64_t fresh                       # rows.n_required when F was last worked out afresh
-    cdef object given                        # arguments of its constructor
+    cdef object arguments                    # arguments of its constructor
     cdef object before                       # beta that F belonged to when the sum began
 
     def __cinit__(self, KernelRows rows, support, offsets, labels=None):
         self.rows, self.support = rows, support
-        self.given = rows, support, offsets, labels
+        self.arguments = rows, support, offsets, labels
         self.n_states, self.place = support.n_states, support.n_linear
         self.working = WorkingRows(rows, self.n_states)
         self.n_rows = rows.n_rows
@@ -555,7 +555,7 @@ cdef class KernelExpansion(FeatureSpace):
 
     def fork(self):
         """Return the same functions for another thread."""
-        return KernelExpansion(*self.given)
+        return KernelExpansion(*self.arguments)
 
     def digests(self):
         """Return two dicts, {name: value} of the whole space and {name: digests} of its blocks."""
@@ -597,9 +597,9 @@ cdef class KernelExpansion(FeatureSpace):
             t = first + active[a]
             if within:
                 place = self.working.place_of[t]
-                if not self.working.known[place]:
+                if not self.working.has_kernels[place]:
                     self.rows.require(t, &HERE, 1)
-                    self.working.learn(t)
+                    self.working.read_row(t)
             for k in range(self.n_states):
                 factor = step * direction[active[a] * stride + k]
                 if factor == 0.0:
@@ -699,7 +699,7 @@ cdef class KernelExpansion(FeatureSpace):
         noise = NOISE * np.abs(coefficients).max(initial=0.0)
         steady = (np.abs(change) <= noise).all(axis=0)
         present, changed = np.flatnonzero(coefficients.any(axis=0)), np.flatnonzero(~steady)
-        cheap = len(present) <= size and self.rows.held(present).all()
+        cheap = len(present) <= size and self.rows.is_cached(present).all()
         n_added = self.rows.n_required - self.fresh
         afresh = cheap or len(present) <= len(changed) or n_added > self.most_added
         if afresh:

@@ -165,7 +165,7 @@ def label_graph(ends, n_labels):
 
 
 def choose_inference(inference, ends, n_labels):
-    """Return the name of an oracle that serves these pairs, or raise ValueError."""
+    """Return the name of an oracle that supports these pairs, or raise ValueError."""
     graph = label_graph(ends, n_labels)
     if inference == "auto":
         return NAMES[choose(2, graph, **RULE)] if len(ends) else "independent"

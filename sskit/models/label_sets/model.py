@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sskit.models.counts import counted
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows, ones
+from sskit.models.integer_losses import integer_losses
 from sskit.models.label_sets.label_graph import Hierarchy, choose_inference, label_graph
 from sskit.models.label_sets.structure import LabelSetStructure
 from sskit.models.layout import WeightLayout
@@ -179,7 +179,7 @@ class PairwiseModel(LabelSetModel):
     Raises
     ------
     ValueError
-        If the inference cannot serve these pairs.
+        If the inference does not support these pairs.
     """
 
     def __init__(self, n_features, n_labels, ends, intercept, inference="auto"):
@@ -320,7 +320,7 @@ class HierarchyModel(LabelSetModel):
 
 def counted_slack(cost, parents=None):
     """Return the best sets by loss, of a hierarchy or of a forest, if losses are counts."""
-    counts = counted(cost, np.array([0, len(cost)]), STATES)
+    counts = integer_losses(cost, np.array([0, len(cost)]), STATES)
     if counts is None:
         return None
     levels, unit, _ = counts

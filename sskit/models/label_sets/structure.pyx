@@ -111,8 +111,8 @@ cdef class LabelSetStructure(Structure):
         cdef int32_t more
         cdef const int32_t* pair = code + self.n_labels
         cdef const int32_t* ends = self.scored.ends
-        # Every entry is written and stays if the sets differ there: where they do is too irregular
-        # for branches.
+        # Every entry is written, and counted only if the sets differ there: branches would be
+        # mispredicted too often.
         for j in range(self.n_labels):
             more = ONE * truth[j] - code[j]
             index[n], value[n] = <int32_t>(self.base + j), more * PER_ONE
@@ -143,13 +143,13 @@ cdef class LabelSetStructure(Structure):
 
     cpdef Structure fork(self):
         slack = None if self.slack is None else self.slack.fork()
-        return LabelSetStructure(self.oracle.fork(), *self.args[1:5], slack, self.tight)
+        return LabelSetStructure(self.oracle.fork(), *self.arguments[1:5], slack, self.tight)
 
     def digest(self):
         """Return what distinguishes structures."""
-        cost, ends, domain = self.args[1:4]
-        known = {"the model": "multilabel", "the number of labels": self.n_labels}
-        return known | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
+        cost, ends, domain = self.arguments[1:4]
+        own = {"the model": "multilabel", "the number of labels": self.n_labels}
+        return own | domain | {"the edges": ends.tobytes(), "the loss": cost.tobytes()}
 
     def decomposition(self, StructuredProblem problem):
         """Return labels and pairs as factors; None if not every set of labels is allowed."""
@@ -178,23 +178,24 @@ cdef class LabelSetStructure(Structure):
         cdef SetScores* s = &self.scored
         cdef Py_ssize_t i, j, n_labels = self.n_labels, n_edges = self.n_edges
         cdef int32_t[::1] code = np.zeros(self.max_code_length + 1, dtype=np.int32)
-        cdef const double[::1] given = np.append(pairs, 0.0)
-        cdef double[::1] label = self.augmented, gain = np.zeros(n_labels), pair = given.copy()
-        found = np.zeros((len(scores), n_labels), dtype=np.uint8)
-        cdef unsigned char[:, ::1] sets = found
+        cdef const double[::1] pair_scores = np.append(pairs, 0.0)
+        cdef double[::1] label = self.augmented, gain = np.zeros(n_labels)
+        cdef double[::1] pair = pair_scores.copy()
+        out = np.zeros((len(scores), n_labels), dtype=np.uint8)
+        cdef unsigned char[:, ::1] sets = out
         s.label, s.pair = &label[0], &pair[0]
         with nogil:
             for i in range(scores.shape[0]):
                 memcpy(&label[0], &scores[i, 0], n_labels * sizeof(double))
                 if fixed is not None:
-                    memcpy(&pair[0], &given[0], n_edges * sizeof(double))
+                    memcpy(&pair[0], &pair_scores[0], n_edges * sizeof(double))
                     condition(s, &fixed[i, 0], &label[0], &pair[0])
                 self.oracle.find(s, &code[0])
                 for j in range(n_labels):
                     sets[i, j] = code[j] >= ONE // 2
                 if n_edges:
                     climb(s, &sets[i, 0], &gain[0])
-        return found
+        return out
 
 
 cdef void condition(

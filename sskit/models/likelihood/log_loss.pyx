@@ -90,8 +90,8 @@ cdef class LikelihoodProblem(StructuredProblem):
 
     def fingerprint(self):
         """Return the `Fingerprint`, the same for problems of the same model and data."""
-        found = StructuredProblem.fingerprint(self)
-        return type(found)(found.whole | {"the surrogate": "log"}, found.blocks)
+        base = StructuredProblem.fingerprint(self)
+        return type(base)(base.whole | {"the surrogate": "log"}, base.blocks)
 
 
 def likelihood_of(StructuredProblem problem):
@@ -133,8 +133,8 @@ cdef class LogLoss(Task):
         self.convex = not problem.loss.has_sets
         self.is_open = np.zeros(problem.n_blocks, dtype=np.uint8)
         if not self.convex:
-            several = np.append(0, np.cumsum(np.sum(problem.loss.right, axis=1) > 1))
-            self.is_open = np.diff(several[np.asarray(problem.offsets)]).astype(bool).view(np.uint8)
+            n_open = np.append(0, np.cumsum(np.sum(problem.loss.right, axis=1) > 1))
+            self.is_open = np.diff(n_open[np.asarray(problem.offsets)]).astype(bool).view(np.uint8)
             self.right = np.zeros((n_workers, map.max_statistics + LANES))
         self.arrange_portions(room * n_workers)
         self.node_bound = self.feature_bounds(map.features)

@@ -63,14 +63,14 @@ class TrueScores(NamedTuple):
         weight = self._weight()
         size = min(self._size(), N_BINS * TRUE_IN_BIN)  # which is infinite next to a tiny weight
         n_bins = max(int(size // TRUE_IN_BIN), LEAST_BINS)
-        found = []
+        starts = []
         for true in self.scores:
             order = np.argsort(true, kind="stable")
             reached = np.searchsorted(
                 np.cumsum(weight[order]), np.arange(n_bins) / n_bins + ROUNDING, side="right"
             )
-            found.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
-        return found
+            starts.append(np.unique(true[order[np.minimum(reached, len(true) - 1)]]))
+        return starts
 
     def count(self, maps, weight):
         """Return counts of the scores of whole maps in the bins; those of parts of the data add up.

@@ -11,7 +11,7 @@ from sskit.models.structure import NodeLoss, StructuredProblem
 
 
 class PoseModel:
-    """Places for parts that hang on springs from their parents in a tree.
+    """Places of parts in a tree, each connected to its parent by a spring.
 
     score(x, y) = sum_k coef[k] x[k, y_k] + sum_k max_t (types[k, t] - cost of the spring)
 

@@ -48,7 +48,7 @@ class RankingModel:
         offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         grades = numbers_of_grades(offsets, grades)
         feature_map = FeatureMap(FeatureRows(X), offsets, 1, packed=True)
-        # few passes would not pay for Gram matrices
+        # fits make too few passes for Gram matrices to save time
         feature_map.prepare(NO_GRAMS)
         structure = RankingStructure(feature_map, grades)
         loss = NodeLoss(grades, np.empty(0), 1)

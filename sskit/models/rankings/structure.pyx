@@ -85,7 +85,7 @@ cdef class PairStates(StateBlocks):
     """
 
     # half the squared norm of the difference of the rows of a set, negative if the second row has
-    # the higher grade; NaN: there is no pair. One number is waited for once
+    # the higher grade; NaN: there is no pair. A single number needs one read of memory
     cdef double[::1] half_square
 
     def __cinit__(self, FeatureMap map not None, const int32_t[::1] grades):

@@ -118,14 +118,14 @@ class SegmentModel:
         n_table = self.layout.n_weights - rows.n_features * n_coef
         feature_map = segment_map(rows, stacked.offsets, n_states, n_coef, n_table)
         feature_map.prepare()
-        given = feature_map, self.limits, self.has_lengths, false_cost, whole
+        arguments = feature_map, self.limits, self.has_lengths, false_cost, whole
         alike = self.labels[:, None] == self.labels
         if table is None and alike.sum() > n_states and false_cost is None:
             table = 1.0 - alike
         if table is not None:
             table = np.kron(table, np.ones((2, 2))) + np.kron(alike, 1 - np.eye(2))
         loss = NodeLoss(codes, costs, 2 * n_states, table)
-        structure = SegmentStructure(*given, labels=self.labels)
+        structure = SegmentStructure(*arguments, labels=self.labels)
         return StructuredProblem(feature_map, structure, loss, block_weight)
 
     def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
@@ -162,8 +162,8 @@ class SegmentModel:
             weights = factor * weights
         n_columns = n_states * len(coefs)
         feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
-        given = feature_map, limits, self.has_lengths
-        structure = SegmentStructure(*given, whole=whole, forbids=possible is not None)
+        arguments = feature_map, limits, self.has_lengths
+        structure = SegmentStructure(*arguments, whole=whole, forbids=possible is not None)
         return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)
 
     def span_scores(self, stacked, spans, blocks, whole=None):

@@ -72,7 +72,7 @@ cdef class SlackProblem(StructuredProblem):
     max_queries : int
         Largest number of queries of a search.
     other : SlackProblem, default=None
-        The problem of which this is a fork: held answers are shared.
+        The problem of which this is a fork: both have the same last answers.
     """
 
     cdef readonly tuple settings          # name, tol and max_queries of the search
@@ -81,13 +81,13 @@ cdef class SlackProblem(StructuredProblem):
     cdef Py_ssize_t max_queries           # of one search
     cdef readonly int64_t[::1] counter    # (1,) queries of all searches, those of forks too
     cdef list counters                    # those of all forks
-    cdef public int32_t[::1] held         # codes of the answers held, block after block
+    cdef public int32_t[::1] last_answers  # codes of the last answers, block after block
     cdef const int64_t[::1] places        # (n_blocks + 1,) where they begin
     # the search that is going on
     cdef Py_ssize_t i
     cdef const double* theta
     cdef double offset
-    cdef Py_ssize_t n_asked
+    cdef Py_ssize_t n_search_queries
     cdef readonly double best, bound
     cdef double best_h, best_g
     cdef double h                         # of the last label found, in `code`
@@ -106,8 +106,8 @@ cdef class SlackProblem(StructuredProblem):
         whole = name == "exact" or name == "angular" and tol == 0.0 and max_queries == sys.maxsize
         self.exact = structure.exact and whole
         # oracles with candidates do not bound what they miss
-        told = structure.exact or name == "bisecting" and structure.bounds
-        self.bounds = told and name != "exact" and not whole
+        bounded = structure.exact or name == "bisecting" and structure.bounds
+        self.bounds = bounded and name != "exact" and not whole
         self.takes_turns = False    # a search calls the oracle again and again
         self.code, self.best_code = np.zeros((2, length), dtype=np.int32)
         self.index = np.zeros(max(self.max_support, 1), dtype=np.int32)
@@ -115,18 +115,19 @@ cdef class SlackProblem(StructuredProblem):
         self.max_code_length += BITS
         self.counter = np.zeros(1, dtype=np.int64)
         if other is not None:
-            self.places, self.held, self.counters = other.places, other.held, other.counters
+            self.places, self.last_answers = other.places, other.last_answers
+            self.counters = other.counters
             self.counters.append(self.counter)
             return
         self.counters = [self.counter]
         sizes = [self.code_length(i) for i in range(self.n_blocks)]
         self.places = np.cumsum([0, *sizes], dtype=np.int64)
-        self.held = np.zeros(self.places[self.n_blocks], dtype=np.int32)
+        self.last_answers = np.zeros(self.places[self.n_blocks], dtype=np.int32)
         for i in range(self.n_blocks):
-            self.truth(i, &self.held[self.places[i]])
+            self.truth(i, &self.last_answers[self.places[i]])
 
     # h of the label in `code`, with the loss g; it becomes the best if it is better
-    cdef int meet(self) except -1 nogil:
+    cdef int update_best(self) except -1 nogil:
         cdef Py_ssize_t e, n = StructuredProblem.plane(
             self, self.i, &self.code[0], &self.index[0], &self.value[0]
         )
@@ -148,7 +149,7 @@ cdef class SlackProblem(StructuredProblem):
         return (
             self.bound <= (1.0 + self.tol + ROUNDING) * self.best
             or self.bound == 0.0
-            or self.n_asked >= self.max_queries
+            or self.n_search_queries >= self.max_queries
         )
 
     # the first lam: h / g of the held answer, unless there is none or its h is a rounding error,
@@ -161,9 +162,9 @@ cdef class SlackProblem(StructuredProblem):
     # no search: the problem has candidates for the largest product
     cdef int take_best(self) except -1 nogil:
         cdef SlackGoal goal = SlackGoal(True, self.offset, 1.0, 0.0, INFINITY)
-        self.n_asked = 1
+        self.n_search_queries = 1
         self.choose(self.i, self.theta, &goal, &self.code[0], &self.g)
-        self.meet()
+        self.update_best()
         self.bound = self.best
         return 0
 
@@ -194,10 +195,10 @@ cdef class SlackProblem(StructuredProblem):
     cdef int split(self, double lower, double upper, double bound, double lam) except -1 nogil:
         cdef SlackGoal goal = SlackGoal(False, self.offset, lam, lower, upper)
         cdef double value, root, middle = 1.0 / lam, steep, flat
-        self.n_asked += 1
+        self.n_search_queries += 1
         if not self.choose(self.i, self.theta, &goal, &self.code[0], &self.g):
             return 0
-        self.meet()
+        self.update_best()
         value = self.h + lam * self.g
         bound = min(bound, value * value / (4.0 * lam))
         if not value * value > 4.0 * lam * self.best * (1.0 + ROUNDING):
@@ -236,9 +237,9 @@ cdef class SlackProblem(StructuredProblem):
         cdef bint again, hull = False
         while True:
             # the lambda-oracle, and its bound
-            self.n_asked += 1
+            self.n_search_queries += 1
             StructuredProblem.argmax(self, self.i, self.theta, lam, &self.code[0], &self.g)
-            self.meet()
+            self.update_best()
             value = max(self.h + lam * self.g + self.structure.excess, 0.0)
             self.bound = max(min(self.bound, value * value / (4.0 * lam)), self.best)
             if self.done():
@@ -288,29 +289,29 @@ cdef class SlackProblem(StructuredProblem):
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
     ) except -1 nogil:
         cdef Py_ssize_t size = self.code_length(i) - BITS
-        cdef int32_t* held = &self.held[self.places[i]]
+        cdef int32_t* last = &self.last_answers[self.places[i]]
         self.i, self.theta, self.offset = i, theta, loss_weight
-        self.n_asked = 0
+        self.n_search_queries = 0
         self.best = self.best_h = self.best_g = 0.0
         self.bound = INFINITY
         StructuredProblem.truth(self, i, &self.best_code[0])
         self.plane_store.keep(i, &self.best_code[0])
-        self.g = loss_of(held + size)
+        self.g = loss_of(last + size)
         if self.g > 0.0:
-            memcpy(&self.code[0], held, size * sizeof(int32_t))
-            self.meet()
+            memcpy(&self.code[0], last, size * sizeof(int32_t))
+            self.update_best()
         if self.search == EXACT:
             self.take_best()
         elif self.search == ANGULAR:
             self.split_cones()
         else:
             self.bisect()
-        self.counter[0] += self.n_asked
-        self.plane_store.forget(i, held)
+        self.counter[0] += self.n_search_queries
+        self.plane_store.forget(i, last)
         loss[0] = self.best_g
-        memcpy(held, &self.best_code[0], size * sizeof(int32_t))
-        memcpy(held + size, loss, sizeof(double))
-        memcpy(code, held, (size + BITS) * sizeof(int32_t))
+        memcpy(last, &self.best_code[0], size * sizeof(int32_t))
+        memcpy(last + size, loss, sizeof(double))
+        memcpy(code, last, (size + BITS) * sizeof(int32_t))
         if self.bounds:
             self.excess = max(self.bound - self.best, 0.0)
         return 0

@@ -8,7 +8,7 @@ from sskit._numbers import count_threads
 from sskit.models.feature_map import weights_alone
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.models.structured.checked_structure import CheckedStructure, ask, checked_loss
+from sskit.models.structured.checked_structure import CheckedStructure, call_method, checked_loss
 from sskit.models.structured.oracle_pool import PARALLEL, run_parts
 from sskit.models.structured.python_structure import PythonStructure
 
@@ -94,8 +94,8 @@ class PythonBinding:
         for name, flag in flags.items():
             if not isinstance(flag, (bool, np.bool_)):
                 raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
-        answers = CheckedStructure(self.model, X, Y, self._n_weights(), full)
-        problem = python_problem(answers, block_weight, parallel=self.parallel, **flags)
+        checked = CheckedStructure(self.model, X, Y, self._n_weights(), full)
+        problem = python_problem(checked, block_weight, parallel=self.parallel, **flags)
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
         layout.own_bounds = bounds() if callable(bounds) else bounds
@@ -201,11 +201,13 @@ class PythonBinding:
         name = type(self.model).__name__
         if callable(getattr(self.model, "start", None)):
             while True:
-                full = ask(self.model, "start", "all samples", list(X), list(Y), random_state)
-                found = len(full) if hasattr(full, "__len__") else f"{full!r:.80}"
-                if found != len(X):
+                full = call_method(
+                    self.model, "start", "all samples", list(X), list(Y), random_state
+                )
+                size = len(full) if hasattr(full, "__len__") else f"{full!r:.80}"
+                if size != len(X):
                     raise ValueError(
-                        f"start of {name} returned {found}, expected a list of {len(X)} labellings"
+                        f"start of {name} returned {size}, expected a list of {len(X)} labellings"
                     )
                 yield list(full)
         n_weights = self._n_weights()
@@ -234,7 +236,7 @@ class PythonBinding:
         """
         if not callable(getattr(self.model, "observed", None)):
             return Y
-        return [ask(self.model, "observed", f"X[{i}]", y) for i, y in enumerate(Y)]
+        return [call_method(self.model, "observed", f"X[{i}]", y) for i, y in enumerate(Y)]
 
     def losses(self, Y_true, Y):
         """Return the losses of labellings.
@@ -251,18 +253,18 @@ class PythonBinding:
         loss : ndarray of shape (n,)
             Finite and non-negative.
         """
-        found = np.empty(len(Y))
+        losses = np.empty(len(Y))
         for i, pair in enumerate(zip(Y_true, Y, strict=True)):
-            found[i] = checked_loss(ask(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
-        return found
+            losses[i] = checked_loss(call_method(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
+        return losses
 
 
-def python_problem(answers, block_weight, **options):
+def python_problem(checked, block_weight, **options):
     """Return the problem of a structure and its samples.
 
     Parameters
     ----------
-    answers : CheckedStructure
+    checked : CheckedStructure
         The structure and its samples.
     block_weight : ndarray of shape (n,)
         Weights of the samples, summing to one.
@@ -274,10 +276,10 @@ def python_problem(answers, block_weight, **options):
     problem : StructuredProblem
         The problem for the solvers.
     """
-    n = len(answers.X)
-    structure = PythonStructure(answers, **options)
+    n = len(checked.X)
+    structure = PythonStructure(checked, **options)
     truth = NodeLoss(np.zeros(n, dtype=np.int32), np.empty(0), 0)
-    return StructuredProblem(weights_alone(n, answers.n_weights), structure, truth, block_weight)
+    return StructuredProblem(weights_alone(n, checked.n_weights), structure, truth, block_weight)
 
 
 def ask_some(model, name, sample, samples, w, first):
@@ -304,6 +306,6 @@ def ask_some(model, name, sample, samples, w, first):
         Not checked.
     """
     return [
-        ask(model, name, sample.format(i), *each, w.copy())
+        call_method(model, name, sample.format(i), *each, w.copy())
         for i, each in enumerate(zip(*samples, strict=True), start=first)
     ]

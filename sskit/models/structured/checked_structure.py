@@ -1,4 +1,4 @@
-"""Validation of a Python structure: every answer is checked before compiled code reads it."""
+"""Validation of a Python structure: every result is checked before compiled code reads it."""
 
 import pickle
 
@@ -14,7 +14,7 @@ PLAIN = {bool, bytes, float, int, str, type(None), np.bool_, np.float64, np.int3
 
 
 class CheckedStructure:
-    """Answers of a structure for its training samples, by number, checked.
+    """Calls a structure for its training samples, by number, and checks the results.
 
     Exceptions of the structure's own code pass through with the number of the sample added.
 
@@ -40,11 +40,11 @@ class CheckedStructure:
         self.full = Y if full is None else full
         self.n_weights = n_weights
         if n_weights is None:
-            phi = self._ask(0, "joint_feature", X[0], self.full[0])
+            phi = self._call(0, "joint_feature", X[0], self.full[0])
             self.n_weights = int(np.prod(_vector(phi, 0).shape))
 
     def subset(self, numbers):
-        """Return the answers for some samples, under the numbers that they have here.
+        """Return the same for some samples, under the numbers that they have here.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class CheckedStructure:
         if self.Y[i] is None:
             raise ValueError(f"the label of sample {i} is None, which stands for no label")
         if hasattr(self.model, "check"):
-            self._ask(i, "check", self.X[i], self.Y[i])
+            self._call(i, "check", self.X[i], self.Y[i])
         index, value = self.joint_feature(i, self.full[i])
         if self.full is self.Y:
             loss = self.loss(i, self.Y[i])
@@ -107,7 +107,7 @@ class CheckedStructure:
 
     def joint_feature(self, i, y):
         """Return (index, value) of the joint feature of a labelling, index strictly increasing."""
-        phi = _vector(self._ask(i, "joint_feature", self.X[i], y), i)
+        phi = _vector(self._call(i, "joint_feature", self.X[i], y), i)
         length = int(np.prod(phi.shape))
         if length != self.n_weights:
             raise ValueError(
@@ -125,14 +125,14 @@ class CheckedStructure:
 
     def loss(self, i, y):
         """Return the loss of a labelling, a finite number that is not negative."""
-        loss = self._ask(i, "loss", self.Y[i], y)
+        loss = self._call(i, "loss", self.Y[i], y)
         return checked_loss(loss, f"sample {i}")
 
     def argmax(self, i, w, augmented):
         """Return the labelling that maximises the score, plus the loss if `augmented`."""
         if augmented:
-            return self._ask(i, "argmax", self.X[i], w, self.Y[i])
-        return self._ask(i, "argmax", self.X[i], w)
+            return self._call(i, "argmax", self.X[i], w, self.Y[i])
+        return self._call(i, "argmax", self.X[i], w)
 
     def key(self, i, y):
         """Return a key that is equal for equal labellings of one sample.
@@ -162,11 +162,11 @@ class CheckedStructure:
                 "hashed nor pickled"
             ) from error
 
-    def _ask(self, i, name, *args):
-        return ask(self.model, name, f"sample {i}", *args)
+    def _call(self, i, name, *args):
+        return call_method(self.model, name, f"sample {i}", *args)
 
 
-def ask(model, name, sample, *args):
+def call_method(model, name, sample, *args):
     """Call a method of a user's structure; its exceptions get the name of the sample.
 
     Parameters

@@ -19,7 +19,7 @@ def uses_processes(prefer):
     Parameters
     ----------
     prefer : {"threads", "processes"}
-        What the structure prefers; a backend chosen with ``joblib.parallel_config`` wins.
+        Default of the structure; a backend chosen with ``joblib.parallel_config`` overrides it.
 
     Returns
     -------
@@ -39,21 +39,21 @@ class OraclePool:
 
     Parameters
     ----------
-    answers : CheckedStructure
+    checked : CheckedStructure
         The structure and its samples.
     n_jobs : int
         Number of processes.
 
     Attributes
     ----------
-    found : dict
+    computed : dict
         By number of sample: the labelling, its joint feature as (index, value), its loss.
     """
 
-    def __init__(self, answers, n_jobs):
-        self.answers = answers
+    def __init__(self, checked, n_jobs):
+        self.checked = checked
         self.n_jobs = n_jobs
-        self.found = {}
+        self.computed = {}
 
     def precompute(self, blocks, w):
         """Find the answers of some samples, loss-augmented.
@@ -66,38 +66,38 @@ class OraclePool:
             Weights.
         """
         parts = [
-            (self.answers.subset(part.tolist()), w)
+            (self.checked.subset(part.tolist()), w)
             for part in np.array_split(blocks, min(self.n_jobs, len(blocks)))
         ]
-        for part in run_parts(find_answers, parts, self.answers.model, "processes"):
-            self.found.update(part)
+        for part in run_parts(find_answers, parts, self.checked.model, "processes"):
+            self.computed.update(part)
 
     def clear(self):
         """Drop the answers that were not used."""
-        self.found.clear()
+        self.computed.clear()
 
 
-def find_answers(answers, w):
+def find_answers(checked, w):
     """Return the answers of a structure by number of sample, without those that raise errors.
 
     Parameters
     ----------
-    answers : CheckedStructure
+    checked : CheckedStructure
         The structure and some samples.
     w : ndarray of shape (n_weights,)
         Weights.
 
     Returns
     -------
-    found : dict
+    computed : dict
         See `OraclePool`.
     """
-    found = {}
-    for i in answers.X:
+    computed = {}
+    for i in checked.X:
         with suppress(Exception):
-            y = answers.argmax(i, w.copy(), True)
-            found[i] = y, answers.joint_feature(i, y), answers.loss(i, y)
-    return found
+            y = checked.argmax(i, w.copy(), True)
+            computed[i] = y, checked.joint_feature(i, y), checked.loss(i, y)
+    return computed
 
 
 def run_parts(function, parts, model, prefer):

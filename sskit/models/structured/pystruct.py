@@ -107,8 +107,8 @@ class PystructAdapter(StructuredModel):
         model = copy.deepcopy(self.model)
         if self.initialize and hasattr(model, "initialize"):
             model.initialize(*_as_arrays(X, Y))
-        said = (self.exact, getattr(model, "exact", None), _seems_exact(model))
-        exact = next(flag for flag in said if flag is not None)
+        claims = (self.exact, getattr(model, "exact", None), _seems_exact(model))
+        exact = next(flag for flag in claims if flag is not None)
         return type(self)(model, bool(exact), self.initialize)
 
     @property
@@ -155,8 +155,8 @@ class PystructAdapter(StructuredModel):
             of y, or without that method ``loss`` of y, with `y_true` instead of a labelling.
         """
         if hasattr(self, "complete") and hasattr(self.model, "base_loss"):
-            seen = self.model.label_from_latent(y) if hasattr(self, "observed") else y
-            return self.model.base_loss(y_true, seen)
+            observed = self.model.label_from_latent(y) if hasattr(self, "observed") else y
+            return self.model.base_loss(y_true, observed)
         return self.model.loss(y_true, y)
 
     def argmax(self, x: Any, w: np.ndarray, y_true: Any = None) -> Any:
@@ -176,14 +176,14 @@ class PystructAdapter(StructuredModel):
         y : object
             Labelling.
         """
-        inference, asked = self.model.inference, (x, w)
+        inference, arguments = self.model.inference, (x, w)
         if y_true is not None:
             # it uses the loss of the known part alone, but needs a whole labelling
             y_true = self.model.latent(x, y_true, w) if hasattr(self, "complete") else y_true
-            inference, asked = self.model.loss_augmented_inference, (x, y_true, w)
+            inference, arguments = self.model.loss_augmented_inference, (x, y_true, w)
         # one whole labelling, whatever else it can return
-        taken = inspect.signature(inference).parameters
-        return inference(*asked, **dict.fromkeys({"relaxed", "return_energy"} & {*taken}, False))
+        names = {"relaxed", "return_energy"} & {*inspect.signature(inference).parameters}
+        return inference(*arguments, **dict.fromkeys(names, False))
 
     @_has("latent")
     def complete(self, x: Any, y: Any, w: np.ndarray) -> Any:

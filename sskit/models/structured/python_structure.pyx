@@ -26,7 +26,7 @@ cdef double ROUNDING = 1e-9
 
 
 cdef class Plane:
-    """A labelling: a sparse vector and a loss, and how often it is held.
+    """A labelling: a sparse vector and a loss, and the number of references to it.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ cdef class Plane:
     cdef readonly vector[double] value
     cdef readonly double loss
     cdef Py_ssize_t block
-    cdef Py_ssize_t n_held               # by pending places, and whenever it was kept
+    cdef Py_ssize_t n_references         # from pending places, and one each time it was kept
 
     def __cinit__(self, const int32_t[::1] index=None, const double[::1] value=None,
                   double loss=0.0, Py_ssize_t block=-1):
@@ -67,32 +67,32 @@ cdef class Plane:
 
     # write the vector minus that of another; return the number of entries
     cdef Py_ssize_t minus(self, Plane other, int32_t* index, double* value) noexcept:
-        cdef Py_ssize_t a = 0, b = 0, n = self.index.size(), m = other.index.size(), found = 0
+        cdef Py_ssize_t a = 0, b = 0, n = self.index.size(), m = other.index.size(), n_entries = 0
         while a < n or b < m:
             if b == m or (a < n and self.index[a] < other.index[b]):
-                index[found], value[found] = self.index[a], self.value[a]
+                index[n_entries], value[n_entries] = self.index[a], self.value[a]
                 a += 1
             elif a == n or other.index[b] < self.index[a]:
-                index[found], value[found] = other.index[b], -other.value[b]
+                index[n_entries], value[n_entries] = other.index[b], -other.value[b]
                 b += 1
             else:
-                index[found], value[found] = self.index[a], self.value[a] - other.value[b]
+                index[n_entries], value[n_entries] = self.index[a], self.value[a] - other.value[b]
                 a += 1
                 b += 1
-            found += value[found] != 0.0
-        return found
+            n_entries += value[n_entries] != 0.0
+        return n_entries
 
 
 @cython.boundscheck(True)
 @cython.wraparound(True)
 cdef class HandleStore(PlaneStore):
-    """Planes of all blocks, by handle; each stays until it is released as often as it was held.
+    """Planes of all blocks, by handle; each stays as long as it has references.
 
     At first there is only the truth of each block, which has the handle 0. Methods that search for
     keys take the lock of the store: keys may be compared by Python code. Codes may have words
     behind the handle, of a problem that wraps the one of the planes.
 
-    Invariant: known[i] maps the keys of the truth and of the held planes of block i to their
+    Invariant: handles[i] maps the keys of the truth and of the held planes of block i to their
     handles.
 
     Parameters
@@ -107,8 +107,8 @@ cdef class HandleStore(PlaneStore):
     cdef list completions        # (n_blocks,) of lists of handles of all so far
     cdef list slots              # the plane with this handle, an empty one if it is not held
     cdef list spare              # handles of such slots
-    cdef list known              # (n_blocks,) dict
-    cdef list kept               # (n_blocks,) dict: handle to how often, as they first were kept
+    cdef list handles            # (n_blocks,) dict: key to handle
+    cdef list kept_counts        # (n_blocks,) dict: handle to how often it was kept
     cdef object lock
     cdef Py_ssize_t n_weights
 
@@ -116,8 +116,8 @@ cdef class HandleStore(PlaneStore):
         self.n_weights, self.lock = n_weights, Lock()
         self.slots, self.spare = [Plane()], []
         self.truths = [Plane(index, value) for index, value, _ in truths]
-        self.known = [{key: TRUTH} for _, _, key in truths]
-        self.completions, self.kept = [[TRUTH] for _ in truths], [{} for _ in truths]
+        self.handles = [{key: TRUTH} for _, _, key in truths]
+        self.completions, self.kept_counts = [[TRUTH] for _ in truths], [{} for _ in truths]
 
     @property
     def n_planes(self):
@@ -128,44 +128,44 @@ cdef class HandleStore(PlaneStore):
     cdef Plane at(self, int32_t handle):
         return <Plane>self.slots[handle]
 
-    # handle of the plane with this key, held once more; if there is none, of the one given, or
-    # UNKNOWN
+    # handle of the plane with this key, which gets one more reference; if there is none, that of
+    # `plane`, which is stored, or UNKNOWN
     cdef int32_t find(self, Py_ssize_t i, object key, Plane plane=None) except? -1:
         cdef int32_t handle
         with self.lock:
-            handle = self.known[i].get(key, UNKNOWN)
+            handle = self.handles[i].get(key, UNKNOWN)
             if handle == UNKNOWN and plane is not None:
                 handle = self.spare.pop() if self.spare else len(self.slots)
                 self.slots[handle : handle + 1], plane.key = [plane], key
-                self.known[i][key] = handle
+                self.handles[i][key] = handle
             if handle > TRUTH:
                 plane = self.at(handle)
-                plane.n_held += 1
+                plane.n_references += 1
         return handle
 
-    # hold a plane more often; drop it once it is not held
-    cdef int hold(self, int32_t handle, int times) except -1:
+    # change the number of references to a plane; drop the plane once it has none
+    cdef int add_references(self, int32_t handle, int times) except -1:
         cdef Plane plane = self.at(handle)
         if handle != TRUTH:
             with self.lock:
-                plane.n_held += times
-                if plane.n_held == 0:
-                    del self.known[plane.block][plane.key]
+                plane.n_references += times
+                if plane.n_references == 0:
+                    del self.handles[plane.block][plane.key]
                     self.slots[handle] = Plane(block=plane.block)
                     self.spare.append(handle)
         return 0
 
     cdef int count_kept(self, Py_ssize_t i, int32_t handle, int times) except -1:
-        cdef dict kept = self.kept[i]
+        cdef dict kept_counts = self.kept_counts[i]
         if handle == TRUTH:
             return 0
-        if times > 0 and self.at(handle).n_held == 0:
+        if times > 0 and self.at(handle).n_references == 0:
             raise RuntimeError(f"plane {handle} cannot be kept, it is no longer known")
-        if times > 0 or handle in kept:
-            kept[handle] = kept.get(handle, 0) + times
-            if kept[handle] == 0:
-                del kept[handle]
-            self.hold(handle, times)
+        if times > 0 or handle in kept_counts:
+            kept_counts[handle] = kept_counts.get(handle, 0) + times
+            if kept_counts[handle] == 0:
+                del kept_counts[handle]
+            self.add_references(handle, times)
         return 0
 
     cdef int keep(self, Py_ssize_t i, const int32_t* code) except -1 with gil:
@@ -217,7 +217,7 @@ cdef class HandleStore(PlaneStore):
         code : ndarray, int32
             Their codes here.
         """
-        check_indices(blocks, len(self.known), "block")
+        check_indices(blocks, len(self.handles), "block")
         handles = np.zeros((len(blocks), 1), dtype=np.int32)
         parts = (planes[name] for name in ("key", "loss", "index", "value", "rest"))
         for place, i, key, loss, index, value, _ in zip(handles, blocks, *parts, strict=True):
@@ -226,7 +226,7 @@ cdef class HandleStore(PlaneStore):
             if key is not None:
                 place[0] = self.find(i, key, Plane(index, value, loss, i))
                 self.count_kept(i, place[0], 1)
-                self.hold(place[0], -1)
+                self.add_references(place[0], -1)
         return np.hstack([handles, planes["rest"]]).ravel()
 
 
@@ -236,9 +236,9 @@ cdef class PythonStructure(Structure):
     """A structure written in Python, with its samples.
 
     Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
-    plane has one word, its handle in a store for all forks; 0 is the truth. What `best`
-    found is held by the block's pending place of this object until argmax is called for it again
-    through the same object, or while the plane is kept.
+    plane has one word, its handle in a store for all forks; 0 is the truth. The pending place of a
+    block refers to the plane that `best` found until argmax is called for this block again through
+    the same object; `keep` adds further references.
 
     Where labellings have hidden parts the truth of a block is a completion. Planes are stored
     relative to the first one, handle 0, and read relative to the present one, so that a handle
@@ -246,7 +246,7 @@ cdef class PythonStructure(Structure):
 
     Parameters
     ----------
-    answers : CheckedStructure
+    checked : CheckedStructure
         The structure and its samples.
     exact : bool, default=True
         Whether the structure's argmax truly maximises.
@@ -258,28 +258,28 @@ cdef class PythonStructure(Structure):
         Those of a structure of which this is a fork.
     """
 
-    cdef readonly object answers         # checks the answers of the structure
+    cdef readonly object checked         # checks the answers of the structure
     cdef readonly HandleStore planes
-    cdef int32_t[::1] pending            # (n_blocks,) handles; 0 holds nothing
+    cdef int32_t[::1] pending            # (n_blocks,) handles; 0: none
     cdef readonly str parallel           # "threads" or "processes", as the structure prefers
-    cdef object ahead                    # OraclePool, or None
+    cdef object pool                     # OraclePool, or None
 
-    def __cinit__(self, answers, bint exact=True, bint costly=True, str parallel="threads",
+    def __cinit__(self, checked, bint exact=True, bint costly=True, str parallel="threads",
                   HandleStore planes=None):
-        self.answers, self.exact, self.costly = answers, exact, costly
+        self.checked, self.exact, self.costly = checked, exact, costly
         self.parallel, self.lock_free = parallel, False
         self.n_labels = self.max_code_length = 1
-        self.max_support = answers.n_weights
-        self.pending = np.zeros(len(answers.X), dtype=np.int32)
+        self.max_support = checked.n_weights
+        self.pending = np.zeros(len(checked.X), dtype=np.int32)
         if planes is None:
-            truths = [answers.truth(i) for i in range(len(answers.X))]
+            truths = [checked.truth(i) for i in range(len(checked.X))]
             planes = HandleStore(truths, self.max_support)
         self.planes = self.plane_store = planes
 
     def __del__(self):
         # after an error in the constructor there is no store
         for handle in self.pending if self.planes is not None else ():
-            self.planes.hold(handle, -1)
+            self.planes.add_references(handle, -1)
 
     # is it the truth, or a plane that is held, or has been?
     cdef bint knows(self, const Block* b, const int32_t* code) noexcept with gil:
@@ -291,43 +291,43 @@ cdef class PythonStructure(Structure):
         self, const Block* b, NodeLoss loss, double weight, int32_t* code
     ) except -1 with gil:
         cdef Py_ssize_t i = b.i, j
-        cdef int32_t found, best, truth = loss.truth[b.first]
+        cdef int32_t handle, best, truth = loss.truth[b.first]
         weights = np.empty(self.max_support)  # a copy: the structure may keep or change it
         cdef double[::1] w = weights
         for j in range(self.max_support):
             # the same maximiser, and the structure takes whole losses only
             w[j] = b.theta[j] / (weight or 1.0)
-        known = None
-        if self.ahead is not None and weight == 1.0:
-            known = self.ahead.found.pop(i, None)
-        y = self.answers.argmax(i, weights, weight != 0.0) if known is None else known[0]
-        found = self.find(i, y, known)
+        computed = None
+        if self.pool is not None and weight == 1.0:
+            computed = self.pool.computed.pop(i, None)
+        y = self.checked.argmax(i, weights, weight != 0.0) if computed is None else computed[0]
+        handle = self.find(i, y, computed)
         # The answer of an exact structure must not be worse than the truth and the stored planes;
         # that of another is replaced by the best of them.
-        others = [*self.planes.kept[i], *[self.pending[i]] * self.exact, TRUTH, truth]
-        best = self.best_of(i, found, others, b.theta, weight, "argmax", truth)
-        self.planes.hold(best, 1)
-        self.planes.hold(found, -1)
-        self.planes.hold(self.pending[i], -1)
+        others = [*self.planes.kept_counts[i], *[self.pending[i]] * self.exact, TRUTH, truth]
+        best = self.best_of(i, handle, others, b.theta, weight, "argmax", truth)
+        self.planes.add_references(best, 1)
+        self.planes.add_references(handle, -1)
+        self.planes.add_references(self.pending[i], -1)
         self.pending[i] = code[0] = best
         return 0
 
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept with gil:
         return self.planes.at(code[0]).loss
 
-    cdef int32_t find(self, Py_ssize_t i, object y, object known) except? -1:
-        """Return the handle of a labelling, held once more; known: it, its phi and its loss."""
-        key = self.answers.key(i, y)
+    cdef int32_t find(self, Py_ssize_t i, object y, object computed) except? -1:
+        """Return the handle of a labelling, with one more reference; computed: it, phi and loss."""
+        key = self.checked.key(i, y)
         cdef int32_t handle = self.planes.find(i, key)
         if handle != UNKNOWN:
             return handle
-        phi = self.answers.joint_feature(i, y) if known is None else known[1]
-        loss = self.answers.loss(i, y) if known is None else known[2]
-        cdef Plane truth = self.planes.truths[i], found = Plane(*phi)
-        cdef Py_ssize_t n = truth.index.size() + found.index.size() + 1
+        phi = self.checked.joint_feature(i, y) if computed is None else computed[1]
+        loss = self.checked.loss(i, y) if computed is None else computed[2]
+        cdef Plane truth = self.planes.truths[i], plane = Plane(*phi)
+        cdef Py_ssize_t n = truth.index.size() + plane.index.size() + 1
         cdef int32_t[::1] index = np.empty(n, dtype=np.int32)
         cdef double[::1] value = np.empty(n)
-        n = truth.minus(found, &index[0], &value[0])
+        n = truth.minus(plane, &index[0], &value[0])
         if n == 0 and loss == 0.0:
             return TRUTH  # the same labelling with another key
         return self.planes.find(i, key, Plane(index[:n], value[:n], loss, i))
@@ -369,11 +369,11 @@ cdef class PythonStructure(Structure):
         self, const Block* b, const int32_t* truth, const int32_t* code, int32_t* index,
         double* value
     ) except -1 with gil:
-        # phi(truth) - phi(y) from what both differ by from the first truth
+        # phi(truth) - phi(y), from the differences of both from the first truth
         return self.planes.at(code[0]).minus(self.planes.at(truth[0]), index, value)
 
     cpdef Structure fork(self):
-        return PythonStructure(self.answers, self.exact, self.costly, self.parallel, self.planes)
+        return PythonStructure(self.checked, self.exact, self.costly, self.parallel, self.planes)
 
     def completed(self, labellings, w=None):
         """Return completions as truths, which `with_truth` of the problem takes.
@@ -403,10 +403,10 @@ cdef class PythonStructure(Structure):
         for i, labelling in enumerate(labellings):
             handle, met = self.find(i, labelling, None), self.planes.completions[i]
             if handle in met:
-                self.planes.hold(handle, -1)
+                self.planes.add_references(handle, -1)
             else:
-                self.answers.agrees(i, labelling)
-                met.append(handle)  # held from now on
+                self.checked.agrees(i, labelling)
+                met.append(handle)  # its reference stays
             if w is not None:
                 handle = self.best_of(i, handle, met, &weights[0], 0.0, "complete")
             truths[i] = handle
@@ -414,15 +414,15 @@ cdef class PythonStructure(Structure):
 
     def oracle_pool(self, n_jobs):
         """Return the pool of processes that compute answers in advance, or None for threads."""
-        self.ahead = OraclePool(self.answers, n_jobs) if uses_processes(self.parallel) else None
-        return self.ahead
+        self.pool = OraclePool(self.checked, n_jobs) if uses_processes(self.parallel) else None
+        return self.pool
 
     def digest(self):
         """Return {public name: value} of what distinguishes this structure from others."""
-        model = model_digest(self.answers.model)
-        return {"the model object": model, "the number of weights": self.answers.n_weights}
+        model = model_digest(self.checked.model)
+        return {"the model object": model, "the number of weights": self.checked.n_weights}
 
     def digests(self):
         """Return {public name: digests (n_blocks,)} of the samples."""
-        samples = {"X": self.answers.X, "y": self.answers.Y}
+        samples = {"X": self.checked.X, "y": self.checked.Y}
         return {name: sample_digests(items, name) for name, items in samples.items()}

@@ -53,7 +53,7 @@ class SecondSumProduct {
         double *weight = scratch.data(), *score = weight + c.size;
         const SecondLists of(c, value.data(), closing);
         // the last two labels are drawn together
-        trace_back(of, of.answer(), labels, [&](const Sources& from, int32_t t) {
+        trace_back(of, of.goal(), labels, [&](const Sources& from, int32_t t) {
             for (ptrdiff_t s = 0; s < from.n; ++s)
                 score[s] = from.first[s * from.first_step] + from.added[s * from.added_step];
             normalise(score, from.n, weight);
@@ -102,7 +102,7 @@ class ChainOracle {
         const double offset =
             chain_forward<SecondOrder, PairMax>(c, truth, cost, loss_weight, value.data());
         const SecondLists of(c, value.data(), closing);
-        trace_back(of, of.answer(), labels, best_of);
+        trace_back(of, of.goal(), labels, best_of);
         return *std::max_element(closing.begin(), closing.end()) + offset;
     }
 
@@ -117,7 +117,7 @@ class ChainOracle {
         value.resize(second_order_room(c));
         chain_forward<SecondOrder, PairMax>(c, nullptr, nullptr, 0.0, value.data());
         SecondLists of(c, value.data(), closing);
-        return triple_lists.decode(of, of.answer() + 1, of.answer(), k, T, labels, scores);
+        return triple_lists.decode(of, of.goal() + 1, of.goal(), k, T, labels, scores);
     }
 
     void max_marginals(const Chain& chain, double* out) {

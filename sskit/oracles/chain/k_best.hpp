@@ -46,8 +46,8 @@ static inline int32_t best_of(const Sources& from, int32_t) {
     return best_source(from.first, from.first_step, from.added, from.added_step, from.n);
 }
 
-// One answer of a programme, from its end: of each union the source that `pick` says, given what
-// `write` gets the list.
+// Trace one answer of a programme from its end: at each union to the source that `pick` returns for
+// the number of the list, which `write` gets too.
 template <class G, class Pick>
 void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
     for (Sources from = of.sources(v); from.n > 0; from = of.sources(v)) {
@@ -57,10 +57,10 @@ void trace_back(const G& of, ptrdiff_t v, int32_t* out, Pick pick) {
     }
 }
 
-// Lists of a programme G, best first. Its first entries are known by max-sum; here they are taken
-// again where a list is opened, which happens when an answer has an entry of it. A list grows by an
-// entry when one is needed that is not there: what follows its last entry waits then beside
-// what did before, and the best of these is taken, of equal ones that of the earliest source.
+// Lists of a programme G, best first. Max-sum has computed their first entries; here these are
+// computed again when a list is opened, because an answer has an entry of it. A list grows by one
+// entry when it is needed: the successors of its last entry join those that wait, and the best of
+// these is taken, of equal ones that of the earliest source.
 //
 // G has sources(v), what list v is made of; load(v, from), which makes `added` valid until the next
 // call, if it was not; place(v), a number >= 0 of a list that is a union; and write(place, s, out),
@@ -231,7 +231,7 @@ class LazyLists {
   public:
     // The best entries of one of n_lists lists, by falling score, distinct, as many as there are up
     // to k: writes n_out numbers each to out, and scores; returns how many.
-    ptrdiff_t decode(G& of, ptrdiff_t n_lists, ptrdiff_t answer, ptrdiff_t k, ptrdiff_t n_out,
+    ptrdiff_t decode(G& of, ptrdiff_t n_lists, ptrdiff_t goal, ptrdiff_t k, ptrdiff_t n_out,
                      int32_t* out, double* scores) {
         programme = &of;
         lists.clear();
@@ -239,19 +239,19 @@ class LazyLists {
         waiting.clear();
         offers.clear();
         list_of.assign(n_lists, -1);
-        const int32_t l = open(answer);
+        const int32_t l = open(goal);
         int32_t entry = lists[l].head;
         if (entry != NONE && entries[entry].score == -std::numeric_limits<double>::infinity())
             return 0;
-        ptrdiff_t found = 0;
+        ptrdiff_t n_found = 0;
         while (entry != NONE) {
-            scores[found] = entries[entry].score;
-            trace(entry, out + found * n_out);
-            if (++found == k) break;
+            scores[n_found] = entries[entry].score;
+            trace(entry, out + n_found * n_out);
+            if (++n_found == k) break;
             if (entries[entry].next == UNKNOWN) grow(l);
             entry = entries[entry].next;
         }
-        return found;
+        return n_found;
     }
 };
 

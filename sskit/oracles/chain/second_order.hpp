@@ -207,10 +207,10 @@ struct SecondLists {
         closing = room.data();
     }
 
-    ptrdiff_t answer() const { return c.n_nodes * c.n_states * c.n_states; }
+    ptrdiff_t goal() const { return c.n_nodes * c.n_states * c.n_states; }
     Sources sources(ptrdiff_t v) const {
         const ptrdiff_t K = c.n_states, t = v / (K * K), b = v / K % K, a = v % K;
-        if (v == answer()) return {K * K, 0.0, v - K * K, 1, closing};
+        if (v == goal()) return {K * K, 0.0, v - K * K, 1, closing};
         if (t == 0) return {0, c.node[b]};
         const double last = c.at(t - 1)[a * c.stride + b] + c.node[t * c.stride + b];
         if (t == 1) return {1, last, a * K, 1, c.node + a};

@@ -13,7 +13,8 @@ namespace sskit {
 constexpr double LEAST_NODE = -200.0;
 constexpr double LEAST_MESSAGE = 1e-87;
 
-// out = sum over rows a of weight[a] * table[a]; two sums at a time, for products take their time
+// out = sum over rows a of weight[a] * table[a]; two sums at a time, since products have a long
+// latency
 template <int NV>
 SSKIT_INLINE void weighted_rows(const double* weight, const double* table, ptrdiff_t n_states,
                                 ptrdiff_t stride, double* out) {
@@ -204,7 +205,8 @@ class SumProduct {
     bool logs = false;                      // was the last chain computed in logarithms?
     double shift = 0.0, lowest = 0.0;       // largest transition; the least finite one less that
     int forbids = 0;                        // is one of them -inf?
-    const double *made = nullptr, *turned = nullptr;   // what the next two are made of
+    // the transitions that the next two tables were computed from
+    const double *table_source = nullptr, *transposed_source = nullptr;
     std::vector<double> table;              // (n_states, stride) exp(transitions - shift)
     std::vector<double> transposed;         // the same
     std::vector<double> factor, alpha;      // (n_nodes, stride) exp(node), scaled; nodes so far
@@ -212,10 +214,10 @@ class SumProduct {
 
     // table as that of transition t
     void make_table(ptrdiff_t t) {
-        if (c.at(t) == made) return;
+        if (c.at(t) == table_source) return;
         table.resize(c.size);
-        made = c.at(t), turned = nullptr;
-        shift = exp_table(made, c.n_states, table.data(), &lowest, &forbids);
+        table_source = c.at(t), transposed_source = nullptr;
+        shift = exp_table(table_source, c.n_states, table.data(), &lowest, &forbids);
     }
 
     // a table with zeros may lose numbers that a later table without zeros would make large again:
@@ -242,12 +244,12 @@ class SumProduct {
 
   public:
     // the tables of chains to come may have other numbers
-    void begin() { made = nullptr; }
+    void begin() { table_source = nullptr; }
 
     double forward(const Chain& chain) {
         double total = 0.0;
         c = chain;
-        if (c.tables) made = nullptr;
+        if (c.tables) table_source = nullptr;
         factor.resize(c.n_nodes * c.stride);
         alpha.resize(c.n_nodes * c.stride);
         row.resize(4 * c.stride + c.size);
@@ -278,10 +280,10 @@ class SumProduct {
         for (ptrdiff_t t = c.n_nodes - 1; t >= 0 && !logs; --t) {
             if (t < c.n_nodes - 1) {
                 make_table(t);
-                if (!c.tables && turned != made) {
+                if (!c.tables && transposed_source != table_source) {
                     transposed.resize(c.size);
                     transpose_padded(table.data(), c.n_states, transposed.data());
-                    turned = made;
+                    transposed_source = table_source;
                 }
                 logs = scaled_back(&factor[(t + 1) * c.stride], table.data(),
                                    c.tables ? nullptr : transposed.data(), c.n_states, careful(),

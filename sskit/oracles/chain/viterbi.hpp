@@ -177,13 +177,13 @@ static inline double chain_score(const Chain& c, const int32_t* labels) {
 }
 
 template <int NR>
-SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdiff_t n_states,
+SSKIT_INLINE void better_of_rows(const double* value, const int32_t* state, ptrdiff_t n_states,
                                  const double* transition, ptrdiff_t stride, double* out) {
     const double* row[NR];
     double before[NR];
     for (int r = 0; r < NR; ++r) {
-        row[r] = transition + kept[r] * stride;
-        before[r] = value[kept[r]];
+        row[r] = transition + state[r] * stride;
+        before[r] = value[state[r]];
     }
     for (ptrdiff_t c = 0; c < n_states; c += LANES) {
         vec best = load(out + c);
@@ -192,69 +192,70 @@ SSKIT_INLINE void better_of_rows(const double* value, const int32_t* kept, ptrdi
     }
 }
 
-// out[b] = node[b] + max over the n_kept >= 1 states a in `kept` of value[a] + transition[a, b].
-// Whole rows one after the other, four at a time: they are read from memory, `out` stays near.
-SSKIT_OWN_CLONES void beam_step(const double* value, const int32_t* kept, ptrdiff_t n_kept,
+// out[b] = node[b] + max over the n_beam >= 1 states a in `beam` of value[a] + transition[a, b].
+// Whole rows one after the other, four at a time: they are read from memory, `out` stays in the
+// cache.
+SSKIT_OWN_CLONES void beam_step(const double* value, const int32_t* beam, ptrdiff_t n_beam,
                                 const double* transition, ptrdiff_t stride, ptrdiff_t n_states,
                                 const double* node, double* out) {
     const vec nothing = constant(-std::numeric_limits<double>::infinity());
     for (ptrdiff_t c = 0; c < n_states; c += LANES) store(out + c, nothing);
     ptrdiff_t k = 0;
-    for (; k + 4 <= n_kept; k += 4)
-        better_of_rows<4>(value, kept + k, n_states, transition, stride, out);
-    for (; k < n_kept; ++k)
-        better_of_rows<1>(value, kept + k, n_states, transition, stride, out);
+    for (; k + 4 <= n_beam; k += 4)
+        better_of_rows<4>(value, beam + k, n_states, transition, stride, out);
+    for (; k < n_beam; ++k)
+        better_of_rows<1>(value, beam + k, n_states, transition, stride, out);
     for (ptrdiff_t c = 0; c < n_states; c += LANES) store(out + c, load(out + c) + load(node + c));
 }
 
-// The `size` < n largest of n numbers: writes where they stand, in order, to `kept` and returns
-// how many there are, those that are -inf left out. Of equal ones the first. scratch (n,).
+// The `size` < n largest of n numbers: writes their places, in order, to `states` and returns
+// how many there are, without those that are -inf. Of equal ones the first. scratch (n,).
 static inline ptrdiff_t largest_states(const double* value, ptrdiff_t n, ptrdiff_t size,
-                                       double* scratch, int32_t* kept) {
+                                       double* scratch, int32_t* states) {
     std::copy(value, value + n, scratch);
     std::nth_element(scratch, scratch + size - 1, scratch + n, std::greater<double>());
     const double least = scratch[size - 1];
-    ptrdiff_t n_equal = size, n_kept = 0;
+    ptrdiff_t n_equal = size, n_states = 0;
     for (ptrdiff_t k = 0; k < size; ++k) n_equal -= scratch[k] > least;
     if (least == -std::numeric_limits<double>::infinity()) n_equal = 0;
-    for (ptrdiff_t a = 0; a < n && n_kept < size; ++a) {
+    for (ptrdiff_t a = 0; a < n && n_states < size; ++a) {
         const bool equal = value[a] == least && n_equal > 0;
-        if (value[a] > least || equal) kept[n_kept++] = (int32_t)a;
+        if (value[a] > least || equal) states[n_states++] = (int32_t)a;
         n_equal -= equal;
     }
-    return n_kept;
+    return n_states;
 }
 
 // see viterbi.pxd
 class Beam {
     std::vector<double> value, scratch;     // scores of prefixes
-    std::vector<int32_t> kept, n_kept;      // the beams, each by rising state
+    std::vector<int32_t> beams, beam_sizes;  // the beams, each by rising state
 
   public:
     ptrdiff_t size = 0;
 
     Beam() = default;
     Beam(ptrdiff_t max_nodes, ptrdiff_t n_states, ptrdiff_t most)
-        : value(max_nodes * padded(n_states)), scratch(n_states), kept(max_nodes * most),
-          n_kept(max_nodes), size(most) {}
+        : value(max_nodes * padded(n_states)), scratch(n_states), beams(max_nodes * most),
+          beam_sizes(max_nodes), size(most) {}
 
     double decode(const Chain& c, int32_t* labels) {
         const ptrdiff_t K = c.n_states, stride = c.stride, last = c.n_nodes - 1;
         std::copy_n(c.node, K, value.data());
         for (ptrdiff_t t = 0; t < last; ++t) {
             double* here = &value[t * stride];
-            int32_t* states = &kept[t * size];
-            n_kept[t] = (int32_t)largest_states(here, K, size, scratch.data(), states);
-            if (n_kept[t] == 0) return -std::numeric_limits<double>::infinity();
-            beam_step(here, states, n_kept[t], c.at(t), stride, K, c.node + (t + 1) * stride,
+            int32_t* states = &beams[t * size];
+            beam_sizes[t] = (int32_t)largest_states(here, K, size, scratch.data(), states);
+            if (beam_sizes[t] == 0) return -std::numeric_limits<double>::infinity();
+            beam_step(here, states, beam_sizes[t], c.at(t), stride, K, c.node + (t + 1) * stride,
                       here + stride);
         }
         labels[last] = (int32_t)first_largest(&value[last * stride], K);
         // back pointers along the best path only, as in the Viterbi algorithm
         for (ptrdiff_t t = last - 1; t >= 0; --t) {
             double best = -std::numeric_limits<double>::infinity();
-            labels[t] = kept[t * size];
-            for (const int32_t *a = &kept[t * size], *stop = a + n_kept[t]; a < stop; ++a) {
+            labels[t] = beams[t * size];
+            for (const int32_t *a = &beams[t * size], *stop = a + beam_sizes[t]; a < stop; ++a) {
                 const double x = value[t * stride + *a] + c.at(t)[*a * stride + labels[t + 1]];
                 if (x > best) best = x, labels[t] = *a;
             }

@@ -55,10 +55,10 @@ cdef extern from "chain_oracle.hpp" namespace "sskit":
     #
     # Sums are over labellings, whose probabilities are exp(score) / Z. Of the first order they are
     # made of numbers that are scaled at each node. Where all transitions are possible and differ by
-    # at most 100, what gets lost is below exp(-200) of what is kept; where some are impossible
-    # numbers are watched, and a chain in which one becomes too small, or where transitions differ
-    # by more, is computed again in logarithms. Of the second order all is kept in logarithms; what
-    # is below exp(-50) of a sum is left out of it.
+    # at most 100, what is lost is below exp(-200) of the sum; where some are impossible all numbers
+    # are checked, and a chain in which one becomes too small, or where transitions differ by more,
+    # is computed again in logarithms. Of the second order all is kept in logarithms; what is below
+    # exp(-50) of a sum is left out of it.
     cdef cppclass ChainOracle:
         ChainOracle() except +
         # Labelling that maximises

@@ -86,14 +86,14 @@ cdef class PaddedChain:
 
     def top_k(self, k):
         """Return the k best labellings and their scores, as `viterbi_top_k`."""
-        cdef Py_ssize_t found, most = count_answers(k, self.n_states, self.n_nodes)
+        cdef Py_ssize_t n_labellings, most = count_answers(k, self.n_states, self.n_nodes)
         labels, scores = np.empty((most, self.n_nodes), dtype=np.int32), np.empty(most)
         cdef int32_t[:, ::1] out = labels
         cdef double[::1] values = scores
         with nogil:
-            found = self.oracle.k_best(self.chain, most, &out[0, 0], &values[0])
-        check_allowed(found, self.n_nodes)
-        return labels[:found].copy(), scores[:found].copy()
+            n_labellings = self.oracle.k_best(self.chain, most, &out[0, 0], &values[0])
+        check_allowed(n_labellings, self.n_nodes)
+        return labels[:n_labellings].copy(), scores[:n_labellings].copy()
 
     def max_marginals(self):
         """Return the max-marginals, (n_nodes, n_states)."""
@@ -144,9 +144,9 @@ cdef class PaddedChain:
                     &triples[0, 0, 0, 0] if return_triples else NULL, K * size
                 )
         check_allowed(log_sum > -INFINITY, self.n_nodes)
-        found = [np.asarray(out)] + [np.asarray(pairs)[:-1]] * return_pairs
-        found += [np.asarray(triples)[:-1]] * return_triples
-        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in found)
+        arrays = [np.asarray(out)] + [np.asarray(pairs)[:-1]] * return_pairs
+        arrays += [np.asarray(triples)[:-1]] * return_triples
+        return log_sum, *(np.ascontiguousarray(some[..., :K]) for some in arrays)
 
 
 def viterbi(nodes, transitions, triples=None, *, truth=None, cost=1.0):
@@ -207,8 +207,8 @@ def viterbi(nodes, transitions, triples=None, *, truth=None, cost=1.0):
     >>> viterbi([[1, 0], [0, 0.5], [1, 0]], [[0, -1], [-1, 0]], triples)
     (array([0, 1, 0], dtype=int32), 2.5)
     """
-    *given, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
-    return PaddedChain(*given).best(truth, cost)
+    *potentials, truth, cost = check_chain(nodes, transitions, triples, truth, cost)
+    return PaddedChain(*potentials).best(truth, cost)
 
 
 def viterbi_top_k(nodes, transitions, k, *, triples=None):
@@ -432,8 +432,8 @@ def chain_marginals(nodes, transitions, triples=None, *, return_pairs=False, ret
     """
     check_bool(return_pairs, "return_pairs")
     check_bool(return_triples, "return_triples")
-    given = check_chain(nodes, transitions, triples, tables=triples is None)[:3]
-    return PaddedChain(*given).marginals(return_pairs, return_triples and triples is not None)
+    potentials = check_chain(nodes, transitions, triples, tables=triples is None)[:3]
+    return PaddedChain(*potentials).marginals(return_pairs, return_triples and triples is not None)
 
 
 def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
@@ -486,7 +486,7 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
     """
     if truth is None:
         raise ValueError("truth must hold the true states, got None")
-    *given, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
+    *potentials, truth, cost = check_chain(nodes, transitions, truth=truth, cost=cost)
     wrong = np.flatnonzero(cost != np.floor(cost))
     if len(wrong):
         raise ValueError(f"cost[{wrong[0]}] is {cost[wrong[0]]}, expected a whole number")
@@ -494,7 +494,7 @@ def viterbi_by_loss(nodes, transitions, truth, *, cost=1.0):
         total = cost.sum()
     if total > 10_000:
         raise ValueError(f"cost adds up to {total:g}, expected at most 10000")
-    cdef PaddedChain c = PaddedChain(*given)
+    cdef PaddedChain c = PaddedChain(*potentials)
     cdef LossIndexed programme
     cdef const int32_t[::1] right = truth, units = cost.astype(np.int32)
     cdef Py_ssize_t e, reach = programme.solve(c.chain, &right[0], &units[0])

@@ -56,7 +56,7 @@ cdef class Cut(GraphOracle):
     cdef Choice choice               # the one at hand
     cdef RoofDual dual
     cdef Scratch[int32_t] last       # (n_nodes,) the last state
-    cdef Scratch[int32_t] found      # (n_nodes,) a labelling
+    cdef Scratch[int32_t] labelling  # (n_nodes,) a labelling
     cdef int32_t[:, ::1] ends        # memory of the network
     cdef double[::1] gain, capacity
     cdef const unsigned char[::1] sides  # by place: 1 where send() chose the second option

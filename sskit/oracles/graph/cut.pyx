@@ -139,14 +139,14 @@ cdef class Cut(GraphOracle):
         """Write max-marginals.
 
         A node is forced to its other side by a capacity that outweighs all its edges; the flow
-        that this adds is the loss of the best score. The flow and the search trees of one node
-        serve the next one (Kohli and Torr 2008).
+        that this adds is the loss of the best score. The flow and the search trees of one node are
+        used again for the next one (Kohli and Torr 2008).
         """
         cdef Py_ssize_t k, side
         cdef double score, flow, lost, force
-        self.found.resize(p.n_nodes)
-        self.improve(p, self.found.data(), NULL)
-        score, flow = labelling_score(p, self.found.data()), self.send()
+        self.labelling.resize(p.n_nodes)
+        self.improve(p, self.labelling.data(), NULL)
+        score, flow = labelling_score(p, self.labelling.data()), self.send()
         cdef double[::1] forces = np.abs(self.arrays[1][: p.n_nodes])
         cdef const unsigned char[::1] sides = self.sides
         cdef object graph = self.graph
@@ -180,8 +180,8 @@ cdef int refuse_edge(
     )
 
 
-# To make the scratch memory of a cut takes longer than to cut a graph of a hundred nodes: each
-# thread leaves that of its last call, unless it is large, to its next call.
+# Allocating the scratch memory of a cut takes longer than cutting a graph of a hundred nodes: each
+# thread keeps that of its last call, unless it is large, for the next one.
 _LEFT = threading.local()
 cdef Py_ssize_t MOST_LEFT = 100_000  # nodes and edges, about 10 MB
 
@@ -192,7 +192,7 @@ cdef Cut take_cut():
 
 
 cdef leave_cut(Cut cut):
-    """Leave scratch memory to the next cut of this thread."""
+    """Keep scratch memory for the next cut of this thread."""
     if cut.max_nodes + cut.max_edges <= MOST_LEFT:
         _LEFT.cut = cut
 
@@ -404,9 +404,9 @@ def graphcut(nodes, edges=None, pairwise=None, *, truth=None, cost=1.0):
     """
     cdef GraphPotentials potentials = two_states(nodes, edges, pairwise, truth, cost)
     cdef Cut cut = take_cut()
-    found = potentials.labelled(cut)
+    result = potentials.labelled(cut)
     leave_cut(cut)
-    return found
+    return result
 
 
 def graph_max_marginals(nodes, edges=None, pairwise=None):

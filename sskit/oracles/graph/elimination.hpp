@@ -6,8 +6,8 @@ namespace sskit {
 
 // Max-sum over the joint states of a node and its neighbours: scratch memory and the programme.
 //
-// The node v at place i of the order leaves a table by the states s of the neighbours that it has
-// then, the best score of it and of what was eliminated before it:
+// Eliminating the node v at place i of the order makes a table by the states s of its neighbours at
+// that time, the best score of it and of what was eliminated before it:
 //     table_i(s) = max_k [node(v, k) + sum of pair(k, s_u) over these neighbours u
 //                         + sum of table_j(k, s) over the earlier places j that v is a neighbour of]
 // Of the states of a table, those of the neighbour that is eliminated next vary fastest, so that a

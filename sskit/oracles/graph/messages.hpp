@@ -277,19 +277,19 @@ SSKIT_CLONES PassSums pass_over(const MessageGraph& g, int32_t* labels) {
 // NO_PARENT, or OUTSIDE; value (n_nodes, stride): best scores of the node with its children.
 constexpr int32_t NO_PARENT = -1, OUTSIDE = -2;
 
-inline void plant(const MessageGraph& g, uint64_t* random, int32_t* parent) {
+inline void choose_forest(const MessageGraph& g, uint64_t* random, int32_t* parent) {
     for (ptrdiff_t i = 0; i < g.n_nodes; ++i) {
         const ptrdiff_t v = g.visited(i);
         *random = *random * 6364136223846793005u + 1442695040888963407u;
-        int32_t found = NO_PARENT;
+        int32_t to_parent = NO_PARENT;
         bool fits = (*random >> 33) % LEFT_OUT_OF != 0;
         for (ptrdiff_t k = g.first_behind[v]; fits && k < g.first_behind[v + 1]; ++k) {
             const int32_t e = g.behind[k];
             if (parent[g.tail[e]] == OUTSIDE) continue;
-            fits = found == NO_PARENT;
-            found = e;
+            fits = to_parent == NO_PARENT;
+            to_parent = e;
         }
-        parent[v] = fits ? found : OUTSIDE;
+        parent[v] = fits ? to_parent : OUTSIDE;
     }
 }
 
@@ -351,7 +351,7 @@ struct Messages : MessageGraph {
     ptrdiff_t n_edges = 0;
 
     // The potentials and their topology; messages (n_edges, n_states) to earlier nodes, NULL: zeros
-    void load(const Potentials& p, const float* given) {
+    void load(const Potentials& p, const float* initial) {
         const Topology& t = *p.topology;
         n_nodes = p.n_nodes, n_states = p.n_states, n_edges = p.n_edges;
         stride = (n_states + HALF - 1) / HALF * HALF;
@@ -359,11 +359,11 @@ struct Messages : MessageGraph {
         nodes.assign(n_nodes * stride, FORBIDDEN);
         for (ptrdiff_t v = 0; v < n_nodes; ++v)
             std::copy_n(p.node + v * p.stride, n_states, nodes.data() + v * stride);
-        load_tables(p, t.given.data());
+        load_tables(p, t.sorted_edges.data());
         messages.assign(n_edges * stride, 0.0);
-        for (ptrdiff_t e = 0; given && e < n_edges; ++e)
+        for (ptrdiff_t e = 0; initial && e < n_edges; ++e)
             for (ptrdiff_t k = 0; k < n_states; ++k) {
-                const float x = given[e * n_states + k];
+                const float x = initial[e * n_states + k];
                 if (std::isfinite(x)) messages[e * stride + k] = x;  // any will do, as to the bound
             }
         start = 0, step = 1;
@@ -377,10 +377,10 @@ struct Messages : MessageGraph {
         message = messages.data(), belief = scratch.data(), value = scratch.data() + stride;
     }
 
-    void load_tables(const Potentials& p, const int32_t* given) {
+    void load_tables(const Potentials& p, const int32_t* edge_at) {
         if (p.potts) {
             agreement.resize(n_edges);
-            for (ptrdiff_t k = 0; k < n_edges; ++k) agreement[k] = p.pair[given[k] * p.width];
+            for (ptrdiff_t k = 0; k < n_edges; ++k) agreement[k] = p.pair[edge_at[k] * p.width];
             return;
         }
         const bool shared = p.table && 2 * p.n_tables <= n_edges;
@@ -393,7 +393,7 @@ struct Messages : MessageGraph {
         for (ptrdiff_t k = 0; shared && k < 2 * p.n_tables; ++k)
             pack(p, k / 2, plain, k % 2, packed.data() + k * size);
         for (ptrdiff_t k = 0; k < n_edges; ++k) {
-            const ptrdiff_t e = given[k], t = table_of(&p, e);
+            const ptrdiff_t e = edge_at[k], t = table_of(&p, e);
             const bool turned = p.ends[2 * e] > p.ends[2 * e + 1];
             places[k] = (shared ? 2 * t + turned : k) * size;
             if (!shared) pack(p, t, plain, turned, packed.data() + k * size);
@@ -421,7 +421,7 @@ struct Messages : MessageGraph {
         parents.resize(n_nodes);
         values.resize(n_nodes * stride);
         for (ptrdiff_t m = 0; m < n_forests; ++m) {
-            plant(ways[m % 2], &random, parents.data());
+            choose_forest(ways[m % 2], &random, parents.data());
             relabel_forest(ways[m % 2], parents.data(), values.data(), labels);
         }
     }

@@ -94,15 +94,15 @@ cdef class Topologies:
     def __cinit__(self, n_nodes, const int32_t[:, ::1] ends, offsets):
         cdef Py_ssize_t i, n = len(n_nodes)
         cdef bytes own
-        known = {}
+        number_of = {}
         number = np.empty(n, dtype=np.int32)
         pairs = np.asarray(ends)
         for i in range(n):
             key = int(n_nodes[i]), pairs[offsets[i] : offsets[i + 1]].tobytes()
-            number[i] = known.setdefault(key, len(known))
+            number[i] = number_of.setdefault(key, len(number_of))
         self.number = number
-        self.different.resize(len(known))
-        for i, (n_own, own) in enumerate(known):
+        self.different.resize(len(number_of))
+        for i, (n_own, own) in enumerate(number_of):
             self.different[i].take(n_own, len(own) // 8, <const int32_t*><const char*>own)
 
     def __len__(self):
@@ -129,7 +129,7 @@ cdef class Topologies:
         Raises
         ------
         ValueError
-            Naming the first graph that its oracle cannot serve.
+            Naming the first graph that its oracle cannot solve.
         """
         cdef GraphOracle oracle
         cdef Py_ssize_t i

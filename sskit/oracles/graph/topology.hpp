@@ -24,9 +24,9 @@ struct Topology {
     std::vector<int32_t> first, incident;
 
     // Edges sorted by their earlier node, from one node to a later one: place k has the edge
-    // given[k]; those of earlier node v are the places from first_later[v] on, and those of later
-    // node v are earlier_edge[first_earlier[v]], ...
-    std::vector<int32_t> given, earlier, later, first_later, first_earlier, earlier_edge;
+    // sorted_edges[k]; those of earlier node v are the places from first_later[v] on, and those of
+    // later node v are earlier_edge[first_earlier[v]], ...
+    std::vector<int32_t> sorted_edges, earlier, later, first_later, first_earlier, earlier_edge;
 
     // The nodes of a graph without cycles, breadth first from the first node of each tree: place i
     // of `order` has its parent at place parent[i] < i, -1: a root; children of one node are at
@@ -80,12 +80,12 @@ struct Topology {
         const auto earlier_end = [this](ptrdiff_t e) {
             return std::min(ends[2 * e], ends[2 * e + 1]);
         };
-        sort_by(n_edges, earlier_end, first_later, given);
+        sort_by(n_edges, earlier_end, first_later, sorted_edges);
         earlier.resize(n_edges);
         later.resize(n_edges);
         for (ptrdiff_t k = 0; k < n_edges; ++k) {
-            earlier[k] = earlier_end(given[k]);
-            later[k] = std::max(ends[2 * given[k]], ends[2 * given[k] + 1]);
+            earlier[k] = earlier_end(sorted_edges[k]);
+            later[k] = std::max(ends[2 * sorted_edges[k]], ends[2 * sorted_edges[k] + 1]);
         }
         sort_by(n_edges, [this](ptrdiff_t k) { return later[k]; }, first_earlier, earlier_edge);
     }

@@ -69,10 +69,10 @@ cdef class TRWS(GraphOracle):
         return 0
 
     cdef int improve(
-        self, const Potentials* given, int32_t* labels, float* messages
+        self, const Potentials* potentials, int32_t* labels, float* messages
     ) except -1 nogil:
-        cdef Potentials p = given[0]
-        p.topology = self.topology_of(given)
+        cdef Potentials p = potentials[0]
+        p.topology = self.topology_of(potentials)
         self.messages.load(p, messages)
         self.trial.resize(p.n_nodes)
         self.score = labelling_score(&p, labels)

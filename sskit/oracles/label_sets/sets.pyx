@@ -131,8 +131,8 @@ cdef class DagClosure(LabelSetOracle):
     """The best set of labels on a directed acyclic graph that is closed under ancestors.
 
     A maximum closure (Picard 1976): one minimum cut. Labels are chosen on the side of the sink;
-    an arc from parent to child, of more than any cut need cost, keeps the chosen child of a
-    parent that is not from being. Of several best sets the smallest.
+    an arc from parent to child, of a larger capacity than any cut needs, rules out that a child is
+    chosen and its parent is not. Of several best sets the smallest.
 
     Parameters
     ----------

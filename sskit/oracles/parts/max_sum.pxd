@@ -20,8 +20,8 @@ cdef extern from "spring_trees.hpp" namespace "sskit":
             const Spring& horizontal, double* best, int32_t* place
         ) except + nogil
 
-    # Potentials of parts that stand on the cells of a grid and hang on springs from their parents,
-    # of which they are a forest. The score of places p and types t, to be maximised, is
+    # Potentials of parts at the cells of a grid, each connected to its parent by a spring; parents
+    # form a forest. The score of places p and types t, to be maximised, is
     #     sum_k node[k, p_k] + sum_k bias[k, t_k] - cost of p_k - p_parent(k) under springs[k, t_k]
     # the second sum over parts that have a parent. Cells count by rows.
     struct PartPotentials:

@@ -107,7 +107,7 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
             kind = "positive numbers" if name == "square" else "finite numbers"
             raise ValueError(f"{name} must hold {kind}, got {value.tolist()}")
     best, places = np.empty(scores.shape), np.empty(scores.shape, dtype=np.int32)
-    cdef const double[:, ::1] given = np.atleast_2d(scores)
+    cdef const double[:, ::1] score = np.atleast_2d(scores)
     cdef double[::1] best_out = best.reshape(-1)
     cdef int32_t[::1] places_out = places.reshape(-1)
     cdef DistanceTransform transform
@@ -115,10 +115,10 @@ def distance_transform(scores, square, *, linear=0.0, mean=0.0):
     cdef bint is_line = scores.ndim == 1
     with nogil:
         if is_line:
-            transform.line(&given[0, 0], given.shape[1], both[1], &best_out[0], &places_out[0])
+            transform.line(&score[0, 0], score.shape[1], both[1], &best_out[0], &places_out[0])
         else:
             transform.grid(
-                &given[0, 0], given.shape[0], given.shape[1], both[0], both[1], &best_out[0],
+                &score[0, 0], score.shape[0], score.shape[1], both[0], both[1], &best_out[0],
                 &places_out[0]
             )
     return best, places

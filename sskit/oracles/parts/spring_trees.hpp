@@ -1,5 +1,5 @@
-// Distance transforms, and max-sum over trees of parts that hang on springs; max_sum.pxd says what
-// they are for.
+// Distance transforms, and max-sum over trees of parts on springs; max_sum.pxd says what they are
+// for.
 #pragma once
 #include <algorithm>
 #include <cfloat>

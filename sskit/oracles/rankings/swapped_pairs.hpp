@@ -75,10 +75,10 @@ class SwappedPairs {
                     insert(grade[rows[q].second]);
                 }
                 const int64_t inserted = n - 1 - q;
-                const int64_t found = upper ? inserted_below(g + 1) - inserted
+                const int64_t n_swapped = upper ? inserted_below(g + 1) - inserted
                                             : below[g] - inserted_below(g);
-                if (!upper) wrong += found;
-                code[row] += (int32_t)found;
+                if (!upper) wrong += n_swapped;
+                code[row] += (int32_t)n_swapped;
             }
         }
         return (double)wrong / pairs;
@@ -87,10 +87,13 @@ class SwappedPairs {
     ptrdiff_t coefficients(ptrdiff_t n, const int32_t* grade, const int32_t* code, ptrdiff_t stride,
                            int32_t* index, double* value) {
         const double pairs = (double)count(n, grade);
-        ptrdiff_t found = 0;
+        ptrdiff_t n_entries = 0;
         for (ptrdiff_t t = 0; t < n; ++t)
-            if (code[t]) index[found] = (int32_t)(t * stride), value[found++] = code[t] / pairs;
-        return found;
+            if (code[t]) {
+                index[n_entries] = (int32_t)(t * stride);
+                value[n_entries++] = code[t] / pairs;
+            }
+        return n_entries;
     }
 
     bool knows(ptrdiff_t n, const int32_t* grade, const int32_t* code) {

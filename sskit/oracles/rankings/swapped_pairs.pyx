@@ -68,11 +68,11 @@ def worst_ranking(scores, relevance, *, loss_weight=1.0):
         raise ValueError(
             f"relevance[{wrong[0]}] is {relevance[wrong[0]]}, expected a finite number"
         )
-    given = as_floats(loss_weight, "loss_weight").reshape(-1)
-    if given.shape != (1,) or not 0 <= given[0] < np.inf:
+    weights = as_floats(loss_weight, "loss_weight").reshape(-1)
+    if weights.shape != (1,) or not 0 <= weights[0] < np.inf:
         raise ValueError(f"loss_weight must be a number >= 0, got {loss_weight!r}")
     cdef Py_ssize_t n = len(scores), e, count
-    cdef double weight = given[0], loss
+    cdef double weight = weights[0], loss
     coef = np.zeros(n)
     if n == 0:
         return coef, 0.0, 0.0

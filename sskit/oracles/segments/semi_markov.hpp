@@ -286,10 +286,10 @@ class Segmentations {
     }
 
     ptrdiff_t k_best(const SegmentPotentials& p, ptrdiff_t k, int32_t* code, double* out) {
-        const ptrdiff_t answer = 2 * p.n_tokens * p.n_states;
+        const ptrdiff_t goal = 2 * p.n_tokens * p.n_states;
         forward<MaxPlus>(p);
         SegmentLists of = {&p, leads.data(), value.data()};
-        return lists.decode(of, answer + 1, answer, k, p.n_tokens, code, out);
+        return lists.decode(of, goal + 1, goal, k, p.n_tokens, code, out);
     }
 };
 

@@ -67,9 +67,9 @@ cdef class PackedSegments:
         )
 
     cdef const double* keep(self, rows) except NULL:
-        cdef const double[:, ::1] kept = padded_rows(rows)
-        self.arrays.append(kept)
-        return &kept[0, 0]
+        cdef const double[:, ::1] table = padded_rows(rows)
+        self.arrays.append(table)
+        return &table[0, 0]
 
 
 def segment_max_sum(tokens, transitions, lengths, *, first=None, last=None, start=None, end=None,
@@ -231,11 +231,11 @@ def segment_top_k(tokens, transitions, lengths, k, *, first=None, last=None, sta
     codes, scores = np.empty((k, n_tokens), dtype=np.int32), np.empty(k)
     cdef int32_t[:, ::1] codes_out = codes
     cdef double[::1] scores_out = scores
-    cdef Py_ssize_t found
+    cdef Py_ssize_t n_labellings
     with nogil:
-        found = packed.oracle.k_best(packed.p, most, &codes_out[0, 0], &scores_out[0])
-    check_allowed(found, n_tokens, SEGMENTS)
-    return [segments_of(code) for code in codes[:found]], scores[:found].copy()
+        n_labellings = packed.oracle.k_best(packed.p, most, &codes_out[0, 0], &scores_out[0])
+    check_allowed(n_labellings, n_tokens, SEGMENTS)
+    return [segments_of(code) for code in codes[:n_labellings]], scores[:n_labellings].copy()
 
 
 def segment_marginals(tokens, transitions, lengths, *, first=None, last=None, start=None, end=None,

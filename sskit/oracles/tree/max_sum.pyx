@@ -203,11 +203,11 @@ default=None
     cdef Py_ssize_t n_edges = potentials.struct_.n_edges, stride = padded(n_states)
     cdef double[:, ::1] out = np.empty((n_nodes, stride))
     cdef double[:, :, ::1] pairs = np.zeros((n_edges + 1, n_states, stride))
-    cdef bint wanted = return_pairs
+    cdef bint with_pairs = return_pairs
     cdef double log_partition
     with nogil:
         log_partition = oracle.of(&potentials.struct_).infer(
-            &out[0, 0], &pairs[0, 0, 0] if wanted else NULL
+            &out[0, 0], &pairs[0, 0, 0] if with_pairs else NULL
         )
     check_allowed(log_partition > -INFINITY, n_nodes)
     marginals = np.array(out[:, :n_states])
@@ -275,6 +275,6 @@ default=None
     cdef int32_t[:, ::1] labels_out = labels
     cdef double[::1] scores_out = scores
     cdef TreeOracle oracle = TreeOracle()
-    found = oracle.of(&potentials.struct_).k_best(k, &labels_out[0, 0], &scores_out[0])
-    check_allowed(found, n_nodes)
-    return labels[:found].copy(), scores[:found].copy()
+    n_labellings = oracle.of(&potentials.struct_).k_best(k, &labels_out[0, 0], &scores_out[0])
+    check_allowed(n_labellings, n_nodes)
+    return labels[:n_labellings].copy(), scores[:n_labellings].copy()

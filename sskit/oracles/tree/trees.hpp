@@ -41,11 +41,11 @@ class TreeProgramme {
             place = 2 * table_of(&p, e) + forward;
             if (std::exchange(ready[place], 1)) return tables.data() + place * K * stride;
         }
-        double* made = tables.data() + place * K * stride;
+        double* out = tables.data() + place * K * stride;
         for (int32_t a = 0; a < K; ++a)
             for (int32_t b = 0; b < K; ++b)
-                made[a * stride + b] = forward ? pair_score(&p, e, a, b) : pair_score(&p, e, b, a);
-        return made;
+                out[a * stride + b] = forward ? pair_score(&p, e, a, b) : pair_score(&p, e, b, a);
+        return out;
     }
 
     // out[b] = max over a of from[a] + the score of the edge of a place with a at the place and b

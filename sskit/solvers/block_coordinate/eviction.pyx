@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from sskit.core.dual cimport Block, DualState, plane_memory, resize_block
+from sskit.core.dual cimport DualBlock, DualState, plane_memory, resize_block
 
 
 def tidy(
@@ -57,7 +57,7 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=
         So much weight counts as none.
     """
     cdef Py_ssize_t i, p
-    cdef Block* block
+    cdef DualBlock* block
     with nogil:
         for i in range(dual.n_blocks):
             block = &dual.blocks[i]
@@ -68,7 +68,7 @@ def retire_all(DualState dual, int32_t oldest, bint keep_weighted, double light=
 
 cdef int cap_all(DualState dual, Py_ssize_t max_planes) except -1:
     cdef Py_ssize_t i, p
-    cdef Block* block
+    cdef DualBlock* block
     for i in range(dual.n_blocks):
         block = &dual.blocks[i]
         while block.n_planes - 1 > max_planes:
@@ -93,7 +93,7 @@ def plane_bytes(DualState dual):
         Room that is held, used or not.
     """
     cdef Py_ssize_t i, p, n
-    cdef Block* block
+    cdef DualBlock* block
     cdef double total = 0.0
     for i in range(dual.n_blocks):
         block, n = &dual.blocks[i], dual.code_length[i]

@@ -6,14 +6,14 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState
+from sskit.core.dual cimport DualBlock, DualState
 from sskit.core.lanes cimport LANES
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport BoxRegularizer, Regularizer
 from sskit.core.sampler cimport Sampler
 from sskit.core.stop cimport Stop
 from sskit.parallel.thread_pool cimport ThreadPool, Task
-from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate, known
+from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate, finite_gap
 
 cdef extern from "comparison.hpp" namespace "sskit" nogil:
     cdef cppclass Comparison:
@@ -91,7 +91,7 @@ cdef class LoggingRegularizer(Regularizer):
 cdef class Shard:
     """A shard: the blocks that one thread updates in a round, with weights of its own.
 
-    run_pass() sets the update, which changes the weights of this shard, and lam. A round:
+    visit_blocks() sets the update, which changes the weights of this shard, and lam. A round:
     begin_round(), add() for every block, all by one thread; then visit(), by any. Then the steps
     of all shards are added to the weights of each, or of one alone: the others go_back().
 
@@ -177,7 +177,7 @@ cdef class Shard:
         return 0
 
     cdef int keep(self, Py_ssize_t i) except -1 nogil:
-        cdef Block* block = &self.dual.blocks[i]
+        cdef DualBlock* block = &self.dual.blocks[i]
         self.undo.push_back(BlockBefore(
             i, block.n, block.n_planes, self.index.size(), self.number.size(),
             block.plane_loss[0]
@@ -231,7 +231,7 @@ cdef class Shard:
     cdef int go_back(self) except -1 nogil:
         cdef Py_ssize_t k, p
         cdef BlockBefore* before
-        cdef Block* block
+        cdef DualBlock* block
         cdef const double* number
         for k in range(<Py_ssize_t>self.undo.size()):
             before = &self.undo[k]
@@ -429,7 +429,7 @@ cdef class Rounds(Task):
         cdef double alone, size, increase = self.merge(&alone)
         self.increase += increase
         for k in range(<Py_ssize_t>self.drawn.size()):
-            sampler.record_gap(self.drawn[k], known(self.gaps[self.drawn[k]]))
+            sampler.record_gap(self.drawn[k], finite_gap(self.gaps[self.drawn[k]]))
         for k in range(self.n_shards):
             self.n_visits += (<Shard>self.shard[k]).n_done
             n_gaining += (<Shard>self.shard[k]).gain() > 0.0
@@ -460,7 +460,7 @@ cdef class Rounds(Task):
         self.version = self.regularizer.version
         return 0
 
-    def run_pass(self, updates, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
+    def visit_blocks(self, updates, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
         """Visit blocks in rounds, without the GIL.
 
         Parameters

@@ -17,7 +17,7 @@ from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, Rounds
 from sskit.solvers.block_coordinate.updates import CorrectiveUpdate, PlainUpdate, ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
-from sskit.solvers.oracle_calls.minibatch import Batches, run_pass
+from sskit.solvers.oracle_calls.minibatch import Batches, visit_blocks
 from sskit.solvers.oracle_calls.pool import ParallelPool, Pool
 from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
 
@@ -33,7 +33,7 @@ LIGHT = 0.05
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
-# More would wait for their turns at the interpreter's lock.
+# More would wait for the interpreter's lock.
 MOST_IN_TURNS = 3
 # Weights that shards hold in copies, all of them together: 1 GB.
 MOST_COPIED = 2**27
@@ -67,9 +67,9 @@ def make_pass(run):
     schedule.begin(run.increase)
     n_blocks = run.begin_pass()
     run.visit(n_blocks)
-    # visits that the cache answered are no work of the oracle
+    # visits that used the cache cost no oracle call
     n_visits = run.n_oracle_calls - n_calls
-    while not stop.ends and schedule.another(run.increase, n_visits / n_blocks):
+    while not stop.ends and schedule.wants_stored_pass(run.increase, n_visits / n_blocks):
         n_visits = run.begin_pass(stored=True)
         run.visit(n_visits)
     return run.end_pass()
@@ -161,8 +161,8 @@ class BlockCoordinateRun(DualRun):
         places, n_shards = [self], 1
         if solver.batch_size > 1:
             size = min(solver.batch_size, n_blocks)  # a pass has no more
-            given = self.dual, regularizer, size, self.gaps, together
-            self.batches = Batches(pool or Pool(problem), *given)
+            arguments = self.dual, regularizer, size, self.gaps, together
+            self.batches = Batches(pool or Pool(problem), *arguments)
         elif not solver.averaging:
             n_shards = shards_for(problem, pool)
         if n_shards > 1:
@@ -227,7 +227,7 @@ class BlockCoordinateRun(DualRun):
             self.dual.merge_all()
         for update in self.updates:
             update.begin_pass(stored)
-        self.averager.attend(int(stored))
+        self.averager.begin_phase(int(stored))
         return (self.promising if stored else self.sampler).begin_pass(self.problem.n_blocks)
 
     def visit(self, n_steps):
@@ -236,13 +236,13 @@ class BlockCoordinateRun(DualRun):
             return
         sampler, update = self.promising if self.stored else self.sampler, self.updates[0]
         if self.rounds is not None:
-            self.rounds.run_pass(self.updates, sampler, n_steps, int(self.stored))
+            self.rounds.visit_blocks(self.updates, sampler, n_steps, int(self.stored))
         elif self.batches is None or (self.stored and not self.batches.together):
-            run_pass(update, sampler, n_steps, self.stop)
+            visit_blocks(update, sampler, n_steps, self.stop)
         else:
             if self.least_fraction:
                 self.batches.least = self.least_fraction * self.gaps.mean()
-            self.batches.run_pass(update, sampler, n_steps, self.stored)
+            self.batches.visit_blocks(update, sampler, n_steps, self.stored)
 
     def end_pass(self):
         """Drop planes that were not used for long; return the last known gap."""
@@ -317,7 +317,7 @@ class Schedule:
         self.work = time.perf_counter() if self.clock else 0.0
         self.first = self.last = (self.work, increase)
 
-    def another(self, increase, work):
+    def wants_stored_pass(self, increase, work):
         """Return whether a stored pass should follow.
 
         Parameters

@@ -21,7 +21,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport StateBlocks
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState, max_entries
+from sskit.core.dual cimport DualBlock, DualState, max_entries
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
@@ -67,7 +67,7 @@ cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
 # they are read ..
 cdef Py_ssize_t LONG_CODE = 256
 # .. and none are kept beyond this number of bytes.
-cdef size_t MOST_KEPT = 2**28
+cdef size_t MOST_GATHERED = 2**28
 
 # Differences of scores below this fraction of the sum of their terms are rounding, with which steps
 # could go back and forth for ever.
@@ -154,7 +154,7 @@ cdef class PlainUpdate(BCFWUpdate):
 
     # delta = psi of the plane of the call - psi of the mix of block i
     cdef void turn(self, Py_ssize_t i) noexcept nogil:
-        cdef Block* block = &self.dual.blocks[i]
+        cdef DualBlock* block = &self.dual.blocks[i]
         self.delta.add(&self.call.index[0], &self.call.value[0], self.call.n, 1.0)
         self.delta.add(block.index, block.value, block.n, -1.0)
 
@@ -218,7 +218,7 @@ cdef class BlockAtoms(WorkingSet):
 
     cdef vector[double] old_weight, loss
     cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
-    # psi of the planes, sparse, one after the other: in the memory below, or kept
+    # psi of the planes, sparse, one after the other: in the memory below, or in `gathered`
     cdef const int32_t* index
     cdef const double* value
     cdef const Py_ssize_t* first     # (n_atoms + 1,)
@@ -228,9 +228,9 @@ cdef class BlockAtoms(WorkingSet):
     cdef vector[int32_t] index_room
     cdef vector[double] value_room
     cdef vector[Py_ssize_t] first_room
-    cdef vector[GatheredPlanes] kept
-    cdef vector[Py_ssize_t] place    # (n_blocks,) place in `kept`, counted from one; 0: none
-    cdef size_t n_kept               # bytes
+    cdef vector[GatheredPlanes] gathered
+    cdef vector[Py_ssize_t] place    # (n_blocks,) place in `gathered`, counted from one; 0: none
+    cdef size_t n_gathered           # bytes
 
     # psi of the planes of a block; must come before load()
     cdef int gather(
@@ -242,7 +242,7 @@ cdef class BlockAtoms(WorkingSet):
             self.old_weight.resize(2 * n)
             self.loss.resize(2 * n)
         self.n_atoms = n
-        if dual.code_length[i] >= LONG_CODE and self.n_kept < MOST_KEPT:
+        if dual.code_length[i] >= LONG_CODE and self.n_gathered < MOST_GATHERED:
             return self.gather_rest(problem, dual, i, scratch)
         return self.gather_all(problem, dual, i)
 
@@ -278,10 +278,10 @@ cdef class BlockAtoms(WorkingSet):
             self.index_room.resize(size)
             self.value_room.resize(size)
         if self.place[i] == 0:
-            self.kept.resize(self.kept.size() + 1)
-            self.place[i] = self.kept.size()
-        planes = &self.kept[self.place[i] - 1]
-        self.n_kept -= planes.memory()
+            self.gathered.resize(self.gathered.size() + 1)
+            self.place[i] = self.gathered.size()
+        planes = &self.gathered[self.place[i] - 1]
+        self.n_gathered -= planes.memory()
         if planes.version != dual.blocks[i].version:
             planes.begin(dual.blocks[i].version)
         for p in range(planes.n_planes(), self.n_atoms):
@@ -292,18 +292,18 @@ cdef class BlockAtoms(WorkingSet):
                 &scratch.index[0], &scratch.value[0], scratch.n, problem.max_statistics
             )
             scratch.clear()
-        self.n_kept += planes.memory()
+        self.n_gathered += planes.memory()
         self.index, self.value = planes.index.data(), planes.value.data()
         self.first, self.used = planes.first.data(), planes.used.data()
         self.n_used = planes.used.size()
-        if self.n_kept >= MOST_KEPT:
+        if self.n_gathered >= MOST_GATHERED:
             return self.forget(problem, dual, i)
         return 0
 
-    # memory is used up: none are kept from now on
+    # memory is used up: planes are no longer gathered from now on
     cdef int forget(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        self.kept.clear()
-        self.kept.shrink_to_fit()
+        self.gathered.clear()
+        self.gathered.shrink_to_fit()
         return self.gather_all(problem, dual, i)
 
     # delta += scale * psi of a plane

@@ -28,7 +28,7 @@ cdef class Averager:
         self.loss_behind = np.zeros(n_phases)
         self.n_steps = np.zeros(max(n_phases, 1))
 
-    def attend(self, Py_ssize_t phase):
+    def begin_phase(self, Py_ssize_t phase):
         """Set which kind of pass begins: 0 with the oracle, 1 over stored planes."""
         self.phase = min(phase, self.n_steps.shape[0] - 1)
 

@@ -29,8 +29,8 @@ class Fit:
     """The loop of a fit: passes of a run until a gap is reached, at one lam or many.
 
     A fit of an estimator reaches one gap. A regularisation path changes lam in between and keeps
-    everything else: the problem, the dual point, the planes that were met. `begin` makes one of
-    a solver; data in parts have runs of their own.
+    everything else: the problem, the dual point, the stored planes. `begin` makes one of a solver;
+    data in parts have runs of their own.
 
     The history has a row for each exact pass, or for all passes of a run with columns of its own:
     n_passes and n_oracle_calls so far; time in seconds since the start; the objectives primal and
@@ -48,9 +48,9 @@ class Fit:
     proof : Proof
         What the answers of the oracle prove.
     stop : Stop
-        Says when to end early.
+        Ends the fit early.
     progress : Progress
-        Told of every exact pass, and of others now and then.
+        Reports every exact pass, and others now and then.
     evaluator : Pool, default=None
         Makes exact passes; None if the run does so itself.
     largest_loss : ndarray of shape (n_blocks,), default=None
@@ -82,11 +82,12 @@ class Fit:
 
     def __post_init__(self):
         self.run.stop = self.stop
-        self.known, self.rows = ("primal", "dual", "gap"), []
+        self.certified_columns, self.rows = ("primal", "dual", "gap"), []
         if self.proof is Proof.BOUND:
             # else it misses nothing, or nothing is known of what it does
-            self.known += ("inexactness",)
-        self.columns = COUNTED | dict.fromkeys(self.known, np.float64) | self.run.columns
+            self.certified_columns += ("inexactness",)
+        self.columns = COUNTED | dict.fromkeys(self.certified_columns, np.float64)
+        self.columns |= self.run.columns
         self.n_iter = 0
         self.estimate = np.inf
         self.certificate = self.best = None
@@ -112,13 +113,15 @@ class Fit:
 
     def record(self):
         """Add an exact pass to the history, and log it; or any pass if the run has more columns."""
-        known, own = self.certificate, self.run.columns
-        if known is None and not own:
+        certificate, own = self.certificate, self.run.columns
+        if certificate is None and not own:
             if self.progress.verbose:
-                self.progress.between(self.n_iter, self.estimate, self.run.lower_bound, self.unit)
+                self.progress.report_estimate(
+                    self.n_iter, self.estimate, self.run.lower_bound, self.unit
+                )
             return
-        known = UNKNOWN if known is None else known
-        numbers = {name: getattr(known, name) for name in self.known}
+        certificate = UNKNOWN if certificate is None else certificate
+        numbers = {name: getattr(certificate, name) for name in self.certified_columns}
         if own:
             numbers |= zip(own, self.run.row(), strict=True)
         counts = {"n_passes": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
@@ -130,8 +133,8 @@ class Fit:
         """Go on until an exact pass finds a gap that is small enough, see `Tolerance`.
 
         What the oracle may have missed does not count, for passes cannot close it. Exact passes
-        come every `gap_every` passes, and earlier if by the gaps met during a pass it may
-        be time.
+        come every `gap_every` passes, and earlier if the block gaps of a pass suggest that the gap
+        is small enough.
 
         Parameters
         ----------
@@ -153,7 +156,7 @@ class Fit:
         if self.certificate is not None:
             if tolerance.holds(self.certificate):
                 return Status.CONVERGED
-            self.best = kept(self.certificate)
+            self.best = with_own_weights(self.certificate)
         first, status = self.n_iter, None
         converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
@@ -169,7 +172,7 @@ class Fit:
                 if whole and on_pass(self.n_iter, self.run.weights):
                     status = Status.CALLBACK
                 else:
-                    status = asked(self.stop)
+                    status = status_of_stop(self.stop)
                 if status is None and n_iter >= max_iter:
                     status = Status.MAX_ITER
                 if not rule.due(n_iter, self.estimate, bound, last=status is not None):
@@ -178,16 +181,16 @@ class Fit:
                 self.stop.begin_certificate()
                 if self.certify() is None:
                     return Status.UNCERTIFIED
-                rule.learn(self.estimate, self.certificate)
-                self.best = lower_of(self.best, self.certificate)
+                rule.compare(self.estimate, self.certificate)
+                self.best = best_certificate(self.best, self.certificate)
                 if converged(self.certificate):
                     status, self.best = Status.CONVERGED, None
                     continue
                 if self.best.w is self.certificate.w:
-                    # those that were the best before are gone by now
-                    self.best = kept(self.best)
+                    # the run has overwritten the weights that were the best before
+                    self.best = with_own_weights(self.best)
                 if status is None:
-                    status = asked(self.stop)
+                    status = status_of_stop(self.stop)
         return status
 
     def change_lam(self, lam):
@@ -209,8 +212,8 @@ class Fit:
         lam : float
             The new lam.
         gap : float
-            To what the block gaps, which are not known now, are taken to add up: what the last
-            known ones lack is shared out in proportion to the largest losses.
+            The assumed sum of the block gaps, which are not known at the new lam: what the last
+            known gaps lack of it is divided in proportion to the largest losses.
         """
         run = self.run
         excess = max(gap - float(run.gaps.sum()), 0.0) / (self.unit or 1.0)
@@ -224,7 +227,7 @@ class Fit:
         return self.run.save(self.largest_loss)
 
     def solution(self, status):
-        """Return the last certificate and how it came about; it is of nan if there is none.
+        """Return the solution, by the last certificate; its numbers are nan if there is none.
 
         The primal may rise from pass to pass, while the dual cannot fall: where passes ended before
         the gap was small enough, the best weights that were seen come with the last dual.
@@ -239,20 +242,20 @@ class Fit:
         solution : Solution
             The weights with their certificate.
         """
-        known = UNKNOWN if self.certificate is None else self.certificate
-        if known is not UNKNOWN and status is not Status.CONVERGED:
-            known = lower_of(self.best, known)
-        if known.w is None:
-            known = replace(known, w=self.run.last_weights())
-        elif self.best is None or known.w is not self.best.w:
-            known = replace(known, w=np.array(known.w))
-        proved = {"unit": self.unit, "certified": proves(self.proof, known), "status": status}
+        certificate = UNKNOWN if self.certificate is None else self.certificate
+        if certificate is not UNKNOWN and status is not Status.CONVERGED:
+            certificate = best_certificate(self.best, certificate)
+        if certificate.w is None:
+            certificate = replace(certificate, w=self.run.last_weights())
+        elif self.best is None or certificate.w is not self.best.w:
+            certificate = replace(certificate, w=np.array(certificate.w))
+        proved = {"unit": self.unit, "certified": proves(self.proof, certificate), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
         history = {
             name: np.array([row[name] for row in self.rows], dtype=dtype)
             for name, dtype in self.columns.items()
         }
-        return Solution(**vars(known), **proved, **spent, history=history, fit=self)
+        return Solution(**vars(certificate), **proved, **spent, history=history, fit=self)
 
 
 def begin(
@@ -286,7 +289,7 @@ def begin(
     start : DualPoint, default=None
         Where to start; its certificate is computed at once. None is the truth, w = 0.
     stop : Stop, default=None
-        Says when to end early. None does so at Ctrl-C and after `max_time` of the solver.
+        Ends the fit early. None: at Ctrl-C and after `max_time` of the solver.
     largest_loss : ndarray of shape (n_blocks,), default=None
         Hinges of the blocks at w = 0, if they are known.
 
@@ -346,13 +349,13 @@ def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **optio
     return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
 
 
-def kept(certificate):
-    """Return a certificate with weights of its own, which the next pass does not change."""
+def with_own_weights(certificate):
+    """Return a certificate with a copy of its weights, which the next pass does not change."""
     return certificate if certificate.w is None else replace(certificate, w=np.array(certificate.w))
 
 
-def lower_of(best, last):
-    """Return the certificate with the lower primal, with the higher of both duals.
+def best_certificate(best, last):
+    """Return the certificate of the lower primal, with the higher one of both dual objectives.
 
     Parameters
     ----------
@@ -366,7 +369,7 @@ def lower_of(best, last):
     certificate : Certificate
         The last one too if one of them is no bound, or comes without weights.
     """
-    if best is None or not all(known.proves and known.w is not None for known in (best, last)):
+    if best is None or not all(one.proves and one.w is not None for one in (best, last)):
         return last
     low = best if best.known_primal < last.known_primal else last
     dual = max(best.dual, last.dual)
@@ -378,17 +381,17 @@ def lower_of(best, last):
 class ExactPassRule:
     """When to make an exact pass: every few passes, and when it may well be the last.
 
-    The gaps that a pass has seen, each before the step that it led to, sum to more than the
-    gap after the pass, by a factor that changes slowly: the last exact pass has shown it.
+    The block gaps in a pass, each before the step of its block, sum to more than the gap after the
+    pass, by a factor that changes slowly: that of the last exact pass is used.
 
     Parameters
     ----------
     every : int
         Number of passes between regular exact passes.
     tolerance : Tolerance
-        Says which gap ends the fit.
+        Defines the gap that ends the fit.
     primal : float
-        What P(w) hardly exceeds from now on.
+        An upper bound of P(w) from now on, approximately.
     """
 
     def __init__(self, every, tolerance, primal):
@@ -406,9 +409,9 @@ class ExactPassRule:
         n_iter : int
             Number of passes so far.
         estimate : float
-            Sum of the gaps that the last pass has seen.
+            Sum of the block gaps in the last pass.
         lower_bound : callable
-            Returns the present dual objective; called only if much speaks for an exact pass.
+            Returns the present dual objective; called only if the gap is probably small enough.
         last : bool, default=False
             Whether the fit ends in any case.
 
@@ -423,7 +426,7 @@ class ExactPassRule:
         hopeful = estimate <= 0.9 * self.last and gap <= tolerance.gap_at(self.primal)
         return hopeful and gap < np.inf and gap <= tolerance.gap_above(lower_bound())
 
-    def learn(self, estimate, certificate):
+    def compare(self, estimate, certificate):
         """Compare an estimate with the certificate that was then found."""
         self.last = estimate
         self.primal = min(self.primal, certificate.known_primal)
@@ -431,13 +434,13 @@ class ExactPassRule:
             self.ratio = min(certificate.known_gap / estimate, 1.0)
 
 
-def asked(stop):
-    """Return why a stop ends a fit, if it does.
+def status_of_stop(stop):
+    """Return the status of a fit that a stop ends.
 
     Parameters
     ----------
     stop : Stop
-        Knows of Ctrl-C and the clock.
+        Of Ctrl-C and the time limit.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a fit says while it runs: a bar on a screen, or lines."""
+"""Reports of a fit while it runs: a progress bar, or lines."""
 
 import logging
 import math
@@ -14,13 +14,13 @@ EVERY = 1.0
 
 
 def logged(line, verbose):
-    """Log a line, at level INFO if the user asked for it; return whether it need not be printed."""
+    """Log a line, at level INFO if the fit is verbose; return whether it need not be printed."""
     logger.log(logging.INFO if verbose else logging.DEBUG, "%s", line)
     return not verbose or (logger.hasHandlers() and logger.isEnabledFor(logging.INFO))
 
 
 def report(line, verbose):
-    """Log a line, or print it where the user asked for it and the log does not show it."""
+    """Log a line, or print it if the fit is verbose and the log does not show it."""
     if not logged(line, verbose):
         print(line, flush=True)
 
@@ -38,13 +38,13 @@ class Progress:
     name : str
         Of the solver; lines begin with it.
     verbose : int
-        Whether the user wants to see them.
+        Above 0, reports are shown to the user.
     """
 
     def __init__(self, name, verbose):
         self.name = name
         self.verbose = verbose
-        # whether what is said of exact passes is printed or logged at all
+        # whether reports of exact passes are printed or logged at all
         self.shows = bool(verbose) or logger.isEnabledFor(logging.DEBUG)
         self.began = self.last = time.perf_counter()
         self.tol = self.bar = None
@@ -78,14 +78,14 @@ class Progress:
             P(0).
         """
         # without an exact pass, or where none can bound the objective, some are not known
-        told = {name: f"{name} {value:.6g}" for name, value in numbers.items() if value == value}
+        words = {name: f"{name} {value:.6g}" for name, value in numbers.items() if value == value}
         fraction = math.inf
-        if "gap" in told:
+        if "gap" in words:
             fraction = relative(numbers["gap"], numbers["primal"], unit)
-            told["gap"] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
-        self.say(n_iter, fraction, ", ".join(told.values()))
+            words["gap"] = f"gap {numbers['gap']:.3g} ({fraction:.3g} of the objective)"
+        self.log_line(n_iter, fraction, ", ".join(words.values()))
 
-    def between(self, n_iter, estimate, lower_bound, unit):
+    def report_estimate(self, n_iter, estimate, lower_bound, unit):
         """Report the estimated gap after a pass, if the last report is a second old.
 
         Parameters
@@ -95,7 +95,7 @@ class Progress:
         estimate : float
             Of the gap; inf if there is none.
         lower_bound : callable
-            Returns a lower bound of the optimum; called if there is an estimate to be told.
+            Returns a lower bound of the optimum; called if there is an estimate to report.
         unit : float
             P(0).
         """
@@ -104,9 +104,9 @@ class Progress:
             if estimate < math.inf:
                 fraction = relative(estimate, lower_bound() + estimate, unit)
                 about = f"gap about {fraction:.3g} of the objective"
-            self.say(n_iter, fraction, about)
+            self.log_line(n_iter, fraction, about)
 
-    def say(self, n_iter, fraction, numbers):
+    def log_line(self, n_iter, fraction, numbers):
         """Log, draw or print how far the fit is."""
         self.last = time.perf_counter()
         numbers = f"{numbers}, " if numbers else ""

@@ -1,4 +1,4 @@
-"""States of runs, which `Fit` drives, and dual points that outlive them."""
+"""States of runs, whose passes `Fit` makes, and saved dual points."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from sskit.solvers.common.solution import Tolerance, better_of, certificate_of
 
 
 class Run:
-    """State of one run: makes passes, and has what is known of the weights.
+    """State of one run: makes passes, and has the weights and their certificate.
 
     A subclass implements `run_pass` and `certify`. If it has columns of its own in the history,
     the history has a row for every pass.
@@ -26,10 +26,10 @@ class Run:
     Attributes
     ----------
     stop : Stop
-        Says when a pass is to end early: it is asked after every visit, and wherever a pass
-        ends weights and certificate mean what they always do.
+        Determines when a pass ends early: it is checked after every visit, and weights and
+        certificate are valid wherever a pass ends.
     tolerance : Tolerance
-        Says which gap ends the fit; its fraction is the tolerance of other measures too.
+        Defines the gap that ends the fit; its fraction is the tolerance of other measures too.
     n_oracle_calls : int
         Calls of the oracle by the passes so far.
     columns : dict

@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport PlaneStore
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport Block, DualState
+from sskit.core.dual cimport DualBlock, DualState
 from sskit.core.problem cimport Problem
 from sskit.solvers.oracle_calls.pool cimport OracleCall
 
@@ -35,7 +35,7 @@ def save(DualState dual):
     cdef vector[int32_t] index, code
     cdef vector[double] value, weight, plane_loss
     cdef Py_ssize_t i, n
-    cdef Block* block
+    cdef DualBlock* block
     for i in range(dual.n_blocks):
         block, n = &dual.blocks[i], dual.code_length[i]
         n_entries.push_back(block.n)

@@ -36,8 +36,8 @@ class Certificate:
     Attributes
     ----------
     w : ndarray of shape (n_weights,) or None
-        The weights, maybe those of the run, which its next pass changes; None if the run is to be
-        asked for them at the end.
+        The weights, maybe those of the run, which its next pass changes; None if the run computes
+        them at the end.
     known_primal : float
         The objective by the best known hinges, which passes can lower.
     dual : float
@@ -100,7 +100,7 @@ def certificate_of(problem, regularizer, w, dual, answers):
     return Certificate(w, primal, dual, primal - dual, inexactness=missed)
 
 
-def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
+def certify_weights(problem, regularizer, w, dual, evaluator, point=None):
     """Compute the primal at any w; any dual value then gives a gap.
 
     Parameters
@@ -115,7 +115,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
         A lower bound of the optimum.
     evaluator : Pool
         Makes the exact pass.
-    known : DualState, default=None
+    point : DualState, default=None
         A dual point whose planes an inexact oracle is compared with.
 
     Returns
@@ -123,7 +123,7 @@ def certify_weights(problem, regularizer, w, dual, evaluator, known=None):
     certificate : Certificate
         With that dual.
     """
-    answers = evaluator.evaluate(regularizer.padded(w), known)
+    answers = evaluator.evaluate(regularizer.padded(w), point)
     return certificate_of(problem, regularizer, w, dual, answers)
 
 
@@ -239,7 +239,7 @@ class Solution(Certificate):
     fit: object
 
     def compared(self, tol):
-        """Return what is known of the tolerance that was not reached, in words.
+        """Return a sentence about the tolerance that was not reached.
 
         Parameters
         ----------

@@ -235,13 +235,13 @@ class CutProgram(MixProgram):
     def solve(self, tolerance):
         """Set weights, v and w to the maximum; as in `MixProgram`."""
         if self.regularizer.bounded:
-            self.climb(tolerance)
+            self.solve_with_bounds(tolerance)
         else:
             super().solve(tolerance)
         self.regularizer.set_v(self.dual_sum(self.weight))
         return self.value()
 
-    def climb(self, tolerance):
+    def solve_with_bounds(self, tolerance):
         """Set the weights to the maximum with bounds on w."""
         lam, image = self.lam, self.regularizer.image
         lower, upper = self.regularizer.box()

@@ -193,7 +193,7 @@ class CuttingPlaneRun(Run):
         """Add one cut and solve the program; return the gap. A pass cut short does neither."""
         w = self.next_weights()
         try:
-            hinge, most = self.ask(w)
+            hinge, most = self.find_cut(w)
         except CutShort:
             return np.inf
         self.primal = self.regularizer.primal(self.best, self.hinge)
@@ -206,7 +206,7 @@ class CuttingPlaneRun(Run):
         self.program.drop_idle(self.cut_life)
         return self.primal - self.bound
 
-    def ask(self, w):
+    def find_cut(self, w):
         """Add the cut of these weights; return the mean hinge there, and its upper bound."""
         finding = exact_cut(self.vertices, self.regularizer.padded(w), self.problem.block_weight)
         self.program.add(finding.cut)
@@ -253,7 +253,7 @@ class LinearCutRun(CuttingPlaneRun):
         super().__init__(*args)
         self.draws = cut_size, random_state
 
-    def ask(self, w):
+    def find_cut(self, w):
         """Add a sampled cut of these weights; return the mean hinge, and its upper bound."""
         level = float(self.program.bounds(w).max()) + self.tolerance.gap_above(self.bound)
         padded, weight = self.regularizer.padded(w), np.asarray(self.problem.block_weight)

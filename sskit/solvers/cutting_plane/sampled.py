@@ -46,8 +46,8 @@ class SampleRun(Run):
         self.begin(pool)
         self.bound = self.program.value()
         # w is still zero
-        self.found = self.ask()
-        self.unit = self.found[0].hinge
+        self.first_sample = self.draw_sample()
+        self.unit = self.first_sample[0].hinge
         # objective and excess of the average
         self.primals = deque(maxlen=capped(patience))
 
@@ -98,7 +98,7 @@ class SampleRun(Run):
         """Return a copy of the average."""
         return self.regularizer.image(self.program.dual_sum(self.program.average))
 
-    def ask(self):
+    def draw_sample(self):
         """Draw a sample and call its oracles."""
         weight = np.asarray(self.problem.block_weight)
         return self.at(*draw(weight, self.size, self.random_state))
@@ -112,10 +112,12 @@ class SampleRun(Run):
             The violation; inf if not all oracles of the sample were called.
         """
         try:
-            finding, primal, excess = self.ask() if self.found is None else self.found
+            finding, primal, excess = (
+                self.draw_sample() if self.first_sample is None else self.first_sample
+            )
         except CutShort:
             return np.inf
-        self.found = None
+        self.first_sample = None
         self.primals.append((primal, excess))
         violation, goal = finding.hinge - self.program.values().max(), self.goal
         if violation > goal:
@@ -204,9 +206,9 @@ class KernelSampleRun(SampleRun):
         new = rows[self._place[rows] < 0]
         self._place[new] = len(self.numbers) + np.arange(len(new))
         self.numbers = np.concatenate([self.numbers, new])
-        found = np.zeros((len(self.numbers), n_states))
-        found[self._place[rows]] = coefficients[:, used].T
-        self.vectors.append(np.concatenate([linear, found.ravel()]))
+        expanded = np.zeros((len(self.numbers), n_states))
+        expanded[self._place[rows]] = coefficients[:, used].T
+        self.vectors.append(np.concatenate([linear, expanded.ravel()]))
 
     def split(self, weight):
         """Return a mix of the cuts: weights that belong to no function, and coefficients (K, m)."""

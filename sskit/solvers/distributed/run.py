@@ -88,12 +88,12 @@ class DistributedRun(Run):
         proof : Proof
             Proof of the answers of the oracles.
         """
-        found = None
-        while found is None:
+        begun = None
+        while begun is None:
             with suppress(WorkersLost):
-                found = self.workers.begin()
-        units, proofs, reports, sums = zip(*found, strict=True)
-        self.n_workers, n_calls = len(found), self.n_calls
+                begun = self.workers.begin()
+        units, proofs, reports, sums = zip(*begun, strict=True)
+        self.n_workers, n_calls = len(begun), self.n_calls
         self.take(reports)
         self.n_calls_lost += max(n_calls - self.n_calls, 0)
         self.replace_sum(sums)

@@ -294,11 +294,11 @@ class Worker:
 
     def make_pass(self):
         """Make a pass over the parts; those that are loaded for each pass have a random order."""
-        kept = [number for number, part in self.parts.items() if part.keeps]
+        in_memory = [number for number, part in self.parts.items() if part.keeps]
         passing = [number for number, part in self.parts.items() if not part.keeps]
         order = [passing[k] for k in self.random_state.permutation(len(passing))]
         groups = [order[k : k + TOGETHER] for k in range(0, len(order), TOGETHER)]
-        for parts in self.in_turn([kept, *groups] if kept else groups):
+        for parts in self.in_turn([in_memory, *groups] if in_memory else groups):
             if self.stop.ends:
                 break
             runs = [part.open().run for part in parts.values()]

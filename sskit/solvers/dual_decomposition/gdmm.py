@@ -93,9 +93,9 @@ class FactorRun(Run):
     def run_pass(self):
         """Take a step of every factor; there is no estimate of the gap."""
         n_steps, before = self.sampler.begin_pass(self.problem.n_blocks), self.sweep.lagrangian
-        self.sweep.run_pass(self.sampler, n_steps, stop=self.stop)
+        self.sweep.visit_blocks(self.sampler, n_steps, stop=self.stop)
         if self.sweep.stores and not self.stop.ends:
-            self.sweep.run_pass(stop=self.stop)
+            self.sweep.visit_blocks(stop=self.stop)
         self.change = abs(self.sweep.lagrangian - before)
         return np.inf
 

@@ -60,23 +60,23 @@ inline Marginals nearest_pair(double from, double gain, double tie, double a, do
 
 // State of a block between visits: the labels without their true state, and the linked edges, with
 // q(1, 1) and multipliers in single precision.
-struct KeptLabel {
+struct StoredLabel {
     int32_t label;
     double fraction;
 };
-struct KeptLink {
+struct StoredLink {
     int32_t edge;
     float both, mu[2];
 };
-struct KeptBlock {
-    std::vector<KeptLabel> labels;
-    std::vector<KeptLink> links;
+struct StoredBlock {
+    std::vector<StoredLabel> labels;
+    std::vector<StoredLink> links;
     bool open = false;  // until it is, all of its edges are left out
 };
 
 // A link at a visit, with its labels and their fractions as it has them. The weights are those of
 // the rounded numbers at all times.
-struct Link : KeptLink {
+struct Link : StoredLink {
     int32_t label[2];
     double end[2];
 };
@@ -104,7 +104,7 @@ class LabelBlock {
     double decrease = 0.0;  // of the augmented Lagrangian over c_i, links aside
     std::vector<std::vector<Neighbour>> near;  // of each label
     std::vector<double> attraction;            // of each label: its positive weights, see renew()
-    std::vector<unsigned char> linked;         // is an edge?
+    std::vector<unsigned char> linked;         // (n_edges,) is this edge?
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
 
@@ -133,24 +133,24 @@ class LabelBlock {
             attraction[ends[m]] += std::max(weight[m / 2], 0.0);
     }
 
-    void load(const KeptBlock& block, const int32_t* true_set) {
+    void load(const StoredBlock& block, const int32_t* true_set) {
         truth = true_set;
         std::fill(change.begin(), change.end(), 0.0);
         std::copy(truth, truth + n, y.begin());
-        for (const KeptLabel& kept : block.labels) y[kept.label] = kept.fraction;
+        for (const StoredLabel& stored : block.labels) y[stored.label] = stored.fraction;
         for (const Link& link : links) linked[link.edge] = false;
         for (auto& members : member) members.clear();
         links.clear();
-        for (const KeptLink& kept : block.links) settle(&add(kept));
+        for (const StoredLink& stored : block.links) set_ends(&add(stored));
     }
 
-    void store(KeptBlock* block) const {
-        std::vector<KeptLabel> labels;
+    void store(StoredBlock* block) const {
+        std::vector<StoredLabel> labels;
         for (ptrdiff_t j = 0; j < n; ++j)
             if (y[j] != truth[j]) labels.push_back({static_cast<int32_t>(j), y[j]});
         labels.shrink_to_fit();
         block->labels.swap(labels);
-        std::vector<KeptLink>(links.begin(), links.end()).swap(block->links);
+        std::vector<StoredLink>(links.begin(), links.end()).swap(block->links);
     }
 
     // Write how far labels are from the truth, and change the weights of pairs, which are those of
@@ -177,7 +177,7 @@ class LabelBlock {
     double visit(double kappa_of_block, double penalty_of_block, double sqnorm, bool alone,
                  double step, bool* open, double* distance) {
         kappa = kappa_of_block, penalty = penalty_of_block, slope = kappa * sqnorm;
-        decrease = strain(), n_compared = n;
+        decrease = link_terms(), n_compared = n;
         // the loss is cost |y - t| = cost (t + (1 - 2 t) y)
         for (ptrdiff_t j = 0; j < n; ++j) gain[j] += cost[j] * (1 - 2 * truth[j]);
         if (alone) {
@@ -200,8 +200,8 @@ class LabelBlock {
         }
         // at once, not at the next visit: of many rows few are visited at a time
         retire();
-        for (Link& link : links) settle(&link);
-        return decrease - strain();
+        for (Link& link : links) set_ends(&link);
+        return decrease - link_terms();
     }
 
     // The edge that gains most of those that are not linked, whose labels may rise together; -1 if
@@ -237,8 +237,8 @@ class LabelBlock {
         return link.end[side] - y[link.label[side]];
     }
 
-    // What links count in the Lagrangian by their ends
-    double strain() const {
+    // The terms of the Lagrangian in the ends of links
+    double link_terms() const {
         double total = 0.0;
         for (const Link& link : links)
             for (int side = 0; side < 2; ++side)
@@ -246,18 +246,18 @@ class LabelBlock {
         return 0.5 * penalty * total;
     }
 
-    // Give a link the ends that are the best for the rest of it.
-    void settle(Link* link) const {
+    // Set the ends of a link to the best ones for its q(1, 1) and multipliers.
+    void set_ends(Link* link) const {
         complete(link->both, y[link->label[0]] - link->mu[0], y[link->label[1]] - link->mu[1],
                  link->end);
     }
 
-    Link& add(const KeptLink& kept) {
-        const int32_t* label = ends + 2 * static_cast<ptrdiff_t>(kept.edge);
+    Link& add(const StoredLink& stored) {
+        const int32_t* label = ends + 2 * static_cast<ptrdiff_t>(stored.edge);
         for (int side = 0; side < 2; ++side)
             member[label[side]].push_back(static_cast<int32_t>(links.size()));
-        linked[kept.edge] = true;
-        links.push_back({kept, {label[0], label[1]}, {}});
+        linked[stored.edge] = true;
+        links.push_back({stored, {label[0], label[1]}, {}});
         return links.back();
     }
 
@@ -268,7 +268,8 @@ class LabelBlock {
         const double message = weight[e] / penalty;
         link.both = both_true(link), link.end[0] = first, link.end[1] = second;
         if (message > 0.0) {
-            // the end with less of state 1 holds the other back, and could have the weight for it
+            // the end with the smaller fraction of state 1 limits q(1, 1): its multiplier takes the
+            // weight
             link.mu[0] = static_cast<float>(message * (0.5 * (first == second) + (first < second)));
             link.mu[1] = static_cast<float>(message - link.mu[0]);
         } else if (link.both > 0.0f) {
@@ -295,7 +296,8 @@ class LabelBlock {
         y[j] = fraction;
     }
 
-    // Step with label j and all its links; others that are in its way are linked first.
+    // Step with label j and all its links; labels that leave no room for its fraction are linked
+    // first.
     void update(ptrdiff_t j) {
         double fraction = best_fraction(j);
         while (fraction > y[j] && link_to(j, fraction)) fraction = best_fraction(j);
@@ -311,7 +313,8 @@ class LabelBlock {
     // a tenth of the slope is left; `trial` has where the links go.
     double best_fraction(ptrdiff_t j) {
         double low = -1.0, high = 2.0;  // the root is between them; beyond ends not evaluated
-        double part = y[j], value = pose(j, part), bend = slope + 0.5 * penalty * member[j].size();
+        double part = y[j], value = gradient_at(j, part);
+        double bend = slope + 0.5 * penalty * member[j].size();
         const double enough = DONE * std::abs(value);
         for (int k = 0; k < MAX_STEPS && std::abs(value) > enough; ++k) {
             (value > 0.0 ? low : high) = part;
@@ -320,7 +323,7 @@ class LabelBlock {
                 next = 0.5 * (std::max(low, 0.0) + std::min(high, 1.0));
             if (next == part) break;
             const double before = value, change = next - part;
-            value = pose(j, part = next);
+            value = gradient_at(j, part = next);
             bend = (before - value) / change;
         }
         return part;
@@ -328,17 +331,18 @@ class LabelBlock {
 
     // Returns the gradient by the fraction of label j where its links are at their best,
     // in `trial`.
-    double pose(ptrdiff_t j, double fraction) {
+    double gradient_at(ptrdiff_t j, double fraction) {
         const double per_kappa = 1.0 / kappa, tie = penalty * per_kappa;
         double value = gain[j] - slope * (fraction - y[j]);
         trial.resize(links.size());
         for (const int32_t m : member[j]) {
             const Link& link = links[m];
             const int side = link.label[1] == j;
-            double ask[2] = {y[link.label[0]] - link.mu[0], y[link.label[1]] - link.mu[1]};
-            ask[side] = fraction - link.mu[side];
-            trial[m] = nearest_pair(link.both, weight[link.edge] * per_kappa, tie, ask[0], ask[1]);
-            value += penalty * (trial[m].end[side] - ask[side]);
+            double target[2] = {y[link.label[0]] - link.mu[0], y[link.label[1]] - link.mu[1]};
+            target[side] = fraction - link.mu[side];
+            trial[m] =
+                nearest_pair(link.both, weight[link.edge] * per_kappa, tie, target[0], target[1]);
+            value += penalty * (trial[m].end[side] - target[side]);
         }
         return value;
     }
@@ -398,8 +402,8 @@ class LabelBlock {
         if (e >= 0) join(e);
     }
 
-    // Give up links that are not needed: those of labels that are off and would stay so without
-    // them, and those that have the mix which they would have if they were implied.
+    // Drop links that are not needed: those of labels that are off and would stay so without them,
+    // and those that have the mix which they would have if they were implied.
     void retire() {
         const auto inconsistent = [this](const Link& link) {
             return std::abs(residual(link, 0)) > NOISE || std::abs(residual(link, 1)) > NOISE ||
@@ -420,7 +424,7 @@ class LabelBlock {
                                 inconsistent(link) || std::min(link.mu[0], link.mu[1]) < -NOISE;
             if (both_true(link) || (needed && !idle(k) && !idle(j)))
                 links[n_kept++] = link;
-            else  // what is left of disagreement is given up
+            else  // the remaining disagreement is dropped
                 set_pair(&link, 0.0), linked[link.edge] = false;
         }
         links.resize(n_kept);

@@ -36,16 +36,16 @@ struct Sparse {
     }
 
     // Write sums + the numbers for the labels that have one; returns to zero.
-    void pour_into(double* sums) {
+    void move_into(double* sums) {
         for (const int32_t label : labels) sums[label] += at[label], at[label] = 0.0;
         labels.clear();
     }
 
-    void clear() { pour_into(at.data()); }
+    void clear() { move_into(at.data()); }
 };
 
-// The weight of a state in a mix, where it may not be yet, rises.
-inline void give(Mix* mix, int32_t first, int32_t second, double weight) {
+// Raise the weight of a state in a mix; add the state if the mix lacks it.
+inline void add_weight(Mix* mix, int32_t first, int32_t second, double weight) {
     for (Atom& atom : *mix)
         if (atom.label[0] == first && atom.label[1] == second) {
             atom.weight += weight;
@@ -54,8 +54,8 @@ inline void give(Mix* mix, int32_t first, int32_t second, double weight) {
     mix->push_back({{first, second}, weight});
 }
 
-// Give the states of a mix these weights, which sum to one but for rounding; those without leave
-// it.
+// Set the weights of the states of a mix, which sum to one but for rounding; remove states of
+// weight zero.
 inline void set_weights(Mix* mix, const double* weight) {
     const double total = std::accumulate(weight, weight + mix->size(), 0.0);
     for (Atom& atom : *mix) atom.weight = *weight++ / total;
@@ -65,8 +65,8 @@ inline void set_weights(Mix* mix, const double* weight) {
 
 // out += scale (M_jf q_f - q_j + mu_jf), the message of an edge to the node at its end `side`. Residuals
 // are those of the mixes: one that is a sum of steps would never be zero again.
-inline void listen(const Mix& edge, int side, const Mix& node, const Mix& message, double scale,
-                   Sparse* out) {
+inline void add_residual(const Mix& edge, int side, const Mix& node, const Mix& message,
+                         double scale, Sparse* out) {
     out->add(edge, side, scale);
     out->add(node, 0, -scale);
     out->add(message, 0, scale);
@@ -79,7 +79,7 @@ inline void ascend(const Sparse& residual, double step, Mix* message, double* to
         const double value = residual.at[label];
         *total += std::abs(value);
         *squares += value * value;
-        if (step * value != 0.0) give(message, label, 0, step * value);
+        if (step * value != 0.0) add_weight(message, label, 0, step * value);
     }
 }
 
@@ -103,7 +103,7 @@ inline Mix joint(const Mix& first, const Mix& edge, const Mix& second) {
 // The mix of the second end of an edge
 inline Mix marginal(const Mix& pairs) {
     Mix mix;
-    for (const Atom& pair : pairs) give(&mix, pair.label[1], 0, pair.weight);
+    for (const Atom& pair : pairs) add_weight(&mix, pair.label[1], 0, pair.weight);
     return mix;
 }
 

@@ -14,7 +14,7 @@ cdef extern from "mixes.hpp" namespace "sskit" nogil:
     cppclass Sparse:
         vector[double] at
         void clear()
-        void pour_into(double* sums)
+        void move_into(double* sums)
 
 cdef extern from "pair_search.hpp" namespace "sskit" nogil:
     cppclass PairSearch:
@@ -22,10 +22,10 @@ cdef extern from "pair_search.hpp" namespace "sskit" nogil:
         void bind(const double* table, Py_ssize_t n_states) except +
         void renew() except +
         void update(int32_t a, int32_t b) except +
-        Py_ssize_t best(const Mix& mix, const vector[Sparse]& told)
+        Py_ssize_t best(const Mix& mix, const vector[Sparse]& messages)
 
 cdef extern from "label_block.hpp" namespace "sskit" nogil:
-    cppclass KeptBlock:
+    cppclass StoredBlock:
         cbool open
     cppclass LabelBlock:
         vector[double] gain, change
@@ -35,8 +35,8 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
             double* pair_weights
         ) except +
         void renew()
-        void load(const KeptBlock& block, const int32_t* true_set) except +
-        void store(KeptBlock* block) except +
+        void load(const StoredBlock& block, const int32_t* true_set) except +
+        void store(StoredBlock* block) except +
         double visit(
             double kappa, double penalty, double sqnorm, bint alone, double step, cbool* open,
             double* distance
@@ -104,9 +104,10 @@ cdef class FactorSweep(Sweep):
     cdef PairSearch search
     cdef double[::1] score               # (n_states + LANES,) of a node
     cdef double[::1] table               # (n_states^2 + LANES,) of an edge, if each has its own
-    # Messages to the ends of an edge, the first one those of its edges to a node as well:
-    # (n_states + LANES,) zero between calls, but the spare ones of the second are infinite
-    cdef vector[Sparse] told
+    # Messages from an edge to its two ends; the first one also holds the sum of the messages from
+    # the edges of a node. (n_states + LANES,) numbers each, zero between calls, but the spare
+    # numbers of the second are infinite.
+    cdef vector[Sparse] residuals
     cdef WorkingSet atoms                # the states of the mix at hand with their gains
     cdef vector[double] gram             # of these: curvatures over c_i^2 / lam
 
@@ -128,4 +129,4 @@ cdef class FactorSweep(Sweep):
 cdef class LabelSweep(Sweep):
     cdef LabelFactors labels
     cdef LabelBlock block                # the one at hand
-    cdef vector[KeptBlock] kept          # (n_blocks,) all of them
+    cdef vector[StoredBlock] stored      # (n_blocks,) all of them

@@ -15,9 +15,9 @@ cdef extern from "factor_kernels.hpp" namespace "sskit":
     ) noexcept nogil
 
 cdef extern from "mixes.hpp" namespace "sskit" nogil:
-    void give(Mix* mix, int32_t first, int32_t second, double weight) except +
+    void add_weight(Mix* mix, int32_t first, int32_t second, double weight) except +
     void set_weights(Mix* mix, const double* weight)
-    void listen(
+    void add_residual(
         const Mix& edge, int side, const Mix& node, const Mix& message, double scale, Sparse* out
     ) except +
     void ascend(
@@ -70,7 +70,7 @@ cdef class Sweep:
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         return 0.0
 
-    def run_pass(self, Sampler sampler=None, Py_ssize_t n_steps=0, *, Stop stop):
+    def visit_blocks(self, Sampler sampler=None, Py_ssize_t n_steps=0, *, Stop stop):
         """Visit blocks without the GIL.
 
         Parameters
@@ -174,8 +174,8 @@ cdef class FactorSweep(Sweep):
     at least, and one that has weight already always (section 3.2 of Yen et al. 2016, inner-product
     factors).
 
-    A pass that is not full updates factors among the states of their mixes only; multipliers rest
-    then: those of factors that lack a state would run away.
+    A pass that is not full updates factors among the states of their mixes only; multipliers do not
+    change then: those of factors that lack a state would diverge.
 
     Parameters
     ----------
@@ -203,10 +203,10 @@ cdef class FactorSweep(Sweep):
         self.n_parts, self.random, self.ordered = min(n_parts, n), mt19937_64(seed), ordered
         self.score = np.zeros(n + LANES)
         self.table = np.zeros(n * n + LANES if factors.pair_weights < 0 else 0)
-        self.told.resize(2)
+        self.residuals.resize(2)
         for side in range(2):
-            self.told[side].at.resize(n, 0.0)
-            self.told[side].at.resize(n + LANES, INFINITY if side else 0.0)
+            self.residuals[side].at.resize(n, 0.0)
+            self.residuals[side].at.resize(n + LANES, INFINITY if side else 0.0)
         self.atoms = WorkingSet()
         self.atoms.with_image, self.atoms.block_weight = True, 1.0
         self.mixes.resize(n_nodes + factors.n_edges)
@@ -214,10 +214,10 @@ cdef class FactorSweep(Sweep):
         self.incident.resize(n_nodes)
         for i in range(factors.n_blocks):
             for j in range(factors.first_node[i], factors.first_node[i + 1]):
-                give(&self.mixes[j], factors.truth[j], 0, 1.0)
+                add_weight(&self.mixes[j], factors.truth[j], 0, 1.0)
             for e in range(factors.first_edge[i], factors.first_edge[i + 1]):
                 true_labels(factors, i, n_nodes + e, label)
-                give(&self.mixes[n_nodes + e], label[0], label[1], 1.0)
+                add_weight(&self.mixes[n_nodes + e], label[0], label[1], 1.0)
                 for side in range(2):
                     self.incident[factors.end(i, e, side)].push_back(2 * e + side)
         if ordered:
@@ -252,13 +252,13 @@ cdef class FactorSweep(Sweep):
         # the loss is less its constant
         score[self.factors.truth[j]] -= self.factors.cost_of(j)
         for m in self.incident[j]:
-            listen(
+            add_residual(
                 self.mixes[self.factors.n_nodes + m // 2], m % 2, self.mixes[j], self.messages[m],
-                self.penalty(i), &self.told[0]
+                self.penalty(i), &self.residuals[0]
             )
-        self.told[0].pour_into(score)
+        self.residuals[0].move_into(score)
         if full:
-            give(&self.mixes[j], max_element(score + start, score + stop) - score, 0, 0.0)
+            add_weight(&self.mixes[j], max_element(score + start, score + stop) - score, 0, 0.0)
         for k in range(<Py_ssize_t>self.mixes[j].size()):
             self.atoms.score[k] = score[self.mixes[j][k].label[0]]
         return 0
@@ -270,13 +270,13 @@ cdef class FactorSweep(Sweep):
         cdef Mix* mix = &self.mixes[f]
         cdef const int32_t* label
         for side in range(2):
-            listen(
+            add_residual(
                 mix[0], side, self.mixes[self.factors.end(i, e, side)],
-                self.messages[2 * e + side], self.penalty(i), &self.told[side]
+                self.messages[2 * e + side], self.penalty(i), &self.residuals[side]
             )
         if full:
             if self.ordered:
-                pair = self.search.best(mix[0], self.told)
+                pair = self.search.best(mix[0], self.residuals)
                 self.n_compared += self.search.n_compared
             else:
                 if self.factors.pair_weights < 0:
@@ -285,18 +285,20 @@ cdef class FactorSweep(Sweep):
                         self.factors.edge_scores(
                             i, e, &self.w[0], <int32_t>a, &self.table[a * n_states]
                         )
-                pair = best_pair(table, n_states, self.told[0].at.data(), self.told[1].at.data())
+                pair = best_pair(
+                    table, n_states, self.residuals[0].at.data(), self.residuals[1].at.data()
+                )
                 self.n_compared += n_states * n_states
-            give(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
+            add_weight(mix, <int32_t>(pair // n_states), <int32_t>(pair % n_states), 0.0)
         for k in range(<Py_ssize_t>mix.size()):
             label = mix.data()[k].label
             self.atoms.score[k] = (
                 self.factors.score(i, f, label, &self.w[0])
-                - (self.told[0].at[label[0]] + self.told[1].at[label[1]])
+                - (self.residuals[0].at[label[0]] + self.residuals[1].at[label[1]])
             )
         self.n_compared += mix.size()
         for side in range(2):
-            self.told[side].clear()
+            self.residuals[side].clear()
         return 0
 
     cdef double update(self, Py_ssize_t i, Py_ssize_t f, Py_ssize_t greedy) except? -1 nogil:
@@ -340,7 +342,7 @@ cdef class FactorSweep(Sweep):
         cdef Py_ssize_t n_nodes = self.factors.n_nodes, e, f, side, greedy
         cdef Py_ssize_t start = self.factors.first_edge[i], stop = self.factors.first_edge[i + 1]
         cdef double decrease = 0.0, step = self.step if full else 0.0, total = 0.0, squares = 0.0
-        cdef Mix silent
+        cdef Mix no_message
         f = self.factors.first_node[i]
         while f < n_nodes + stop:
             # a mix of one state, which is the best, cannot change
@@ -351,12 +353,12 @@ cdef class FactorSweep(Sweep):
             f = n_nodes + start if f + 1 == self.factors.first_node[i + 1] else f + 1
         for e in range(start, stop):
             for side in range(2):
-                listen(
+                add_residual(
                     self.mixes[n_nodes + e], side, self.mixes[self.factors.end(i, e, side)],
-                    silent, 1.0, &self.told[0]
+                    no_message, 1.0, &self.residuals[0]
                 )
-                ascend(self.told[0], step, &self.messages[2 * e + side], &total, &squares)
-                self.told[0].clear()
+                ascend(self.residuals[0], step, &self.messages[2 * e + side], &total, &squares)
+                self.residuals[0].clear()
         distance[0] = 0.5 * total / max(2 * (stop - start), 1)
         return decrease - self.penalty(i) * step * squares
 
@@ -421,9 +423,9 @@ def disagreement_scale(Factors factors, double lam):
 
     Multipliers balance the losses of nodes, which takes c_i L of them, and they grow by c_i^2 /
     lam a step for each unit of this weight: lam L / c_i units lead them there at once. More
-    units than the curvature of a node, ||x||^2, would hold the weights up. This is a third of
-    the geometric mean of the two, which was near the best from lam = 1e-3 to 1 on the letters
-    and on other data; a weight three times smaller or larger takes a few passes more.
+    units than the curvature of a node, ||x||^2, would slow the weights down. This is a third of the
+    geometric mean of the two, which was near the best from lam = 1e-3 to 1 on the letters and on
+    other data; a weight three times smaller or larger takes a few passes more.
 
     Parameters
     ----------
@@ -514,7 +516,7 @@ cdef class LabelSweep(Sweep):
     def __cinit__(self, LabelFactors factors, double lam, double rho, double step, double[::1] w):
         self.labels, self.certifies = factors, factors.tight
         self.rho *= SETS_DISAGREE
-        self.kept.resize(factors.n_blocks)
+        self.stored.resize(factors.n_blocks)
         self.block.bind(
             factors.n_labels, factors.n_pairs, &factors.ends[0, 0], &factors.cost[0],
             &w[factors.first_pair]
@@ -523,30 +525,30 @@ cdef class LabelSweep(Sweep):
     cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
         cdef double kappa = self.labels.block_weight[i] / self.lam, decrease
         cdef bint alone = self.n_passes < PASSES_ALONE and self.labels.n_pairs > 0
-        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        self.block.load(self.stored[i], &self.labels.truth[i * self.labels.n_labels])
         self.labels.label_scores(i, &self.w[0], self.block.gain.data())
         # passes over labels alone do not count for the stopping rule
         distance[0] = alone
         decrease = self.block.visit(
             kappa, 2.0 * self.rho * kappa, self.labels.row_sqnorm[i], alone, self.step,
-            &self.kept[i].open, distance
+            &self.stored[i].open, distance
         )
-        self.block.store(&self.kept[i])
+        self.block.store(&self.stored[i])
         self.labels.scatter_labels(i, self.block.change.data(), -kappa, &self.w[0])
         self.n_compared += self.block.n_compared
         return decrease
 
-    def run_pass(self, *args, **options):
+    def visit_blocks(self, *args, **options):
         """Visit blocks, see `Sweep`."""
         self.block.renew()
-        Sweep.run_pass(self, *args, **options)
+        Sweep.visit_blocks(self, *args, **options)
 
     cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
         cdef double scale = self.labels.block_weight[i] / self.lam, loss
         # a block that is not open has the truth
-        if consistent and not self.kept[i].open:
+        if consistent and not self.stored[i].open:
             return 0.0
-        self.block.load(self.kept[i], &self.labels.truth[i * self.labels.n_labels])
+        self.block.load(self.stored[i], &self.labels.truth[i * self.labels.n_labels])
         loss = self.block.leave_truth(consistent, scale, w + self.labels.first_pair)
         self.labels.scatter_labels(i, self.block.change.data(), -scale, w)
         return loss

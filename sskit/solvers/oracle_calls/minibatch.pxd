@@ -5,7 +5,7 @@ from sskit.solvers.oracle_calls.pool cimport Answers
 
 
 # the last known gap of a block, 1 if it is unknown, as in the samplers
-cdef double known(double gap) noexcept nogil
+cdef double finite_gap(double gap) noexcept nogil
 
 
 cdef class BlockUpdate:

@@ -18,7 +18,7 @@ cdef int MOST_ROUNDS = 100
 cdef double LEAST_OF_SET = 0.3
 
 
-cdef double known(double gap) noexcept nogil:
+cdef double finite_gap(double gap) noexcept nogil:
     return gap if gap < INFINITY else 1.0
 
 
@@ -38,7 +38,7 @@ cdef class BlockUpdate:
         return 0
 
 
-def run_pass(BlockUpdate update, Sampler sampler, Py_ssize_t n_visits, Stop stop=None):
+def visit_blocks(BlockUpdate update, Sampler sampler, Py_ssize_t n_visits, Stop stop=None):
     """Visit blocks one after the other, without the GIL.
 
     Parameters
@@ -143,7 +143,7 @@ cdef class Batches:
         if self.stop.over():
             self.planes.open()
         else:
-            self.pool.answer(self.planes, &self.regularizer.w[0])
+            self.pool.call_oracles(self.planes, &self.regularizer.w[0])
         for k in range(self.planes.n):
             if self.planes.answered[k] and self.planes.gap[k] > max(self.least, 0.0):
                 self.pool.problem.space.prefetch_step(self.planes.block[k], &self.planes.code[k, 0])
@@ -155,7 +155,7 @@ cdef class Batches:
                 continue
             self.waits[i] = 0
             if not self.planes.answered[k]:
-                sampler.record_gap(i, known(self.gaps[i]))
+                sampler.record_gap(i, finite_gap(self.gaps[i]))
             elif self.planes.gap[k] < self.least or self.stop.over():
                 update.record_gap(i, self.planes.gap[k], sampler)
             else:
@@ -180,7 +180,7 @@ cdef class Batches:
             self.waits[self.working[k]] = 0
         if self.stop.over():
             for k in range(n):
-                sampler.record_gap(self.working[k], known(self.gaps[self.working[k]]))
+                sampler.record_gap(self.working[k], finite_gap(self.gaps[self.working[k]]))
             return 0
         try:
             with gil:
@@ -211,7 +211,9 @@ cdef class Batches:
                     update.problem.space.end_steps(self.regularizer.v, done)
         return 0
 
-    def run_pass(self, BlockUpdate update, Sampler sampler, Py_ssize_t n_steps, bint stored=False):
+    def visit_blocks(
+        self, BlockUpdate update, Sampler sampler, Py_ssize_t n_steps, bint stored=False
+    ):
         """Visit n_steps blocks without the GIL.
 
         Parameters

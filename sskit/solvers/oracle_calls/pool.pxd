@@ -92,7 +92,7 @@ cdef class Pool(Task):
     cdef const double* w
 
     # afterwards `answered` marks the answers; all, unless the fit is to stop
-    cdef int answer(self, Answers answers, const double* w) except -1 nogil
+    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil
     # answers some of the questions; returns whether the fit is to stop
     cdef bint evaluate_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,

@@ -146,7 +146,7 @@ cdef class Answers:
         try:
             if not self.pool.stop.over():
                 with nogil:
-                    self.pool.answer(self, &w[0])
+                    self.pool.call_oracles(self, &w[0])
         finally:
             self.n_calls += self.n_answered()
         if self.n_answered() < self.n:
@@ -292,7 +292,7 @@ cdef class Pool(Task):
             self.call_of.push_back(<void*>call)
         self.before = problem.n_queries(0)
 
-    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
+    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
         answers.open()
         self.evaluate_some(answers, w, 0, answers.n, 0)
         return 0
@@ -383,9 +383,9 @@ cdef class ParallelPool(Pool):
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
         self.thread_pool = ThreadPool(n_threads, stop=self.stop)
 
-    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
+    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
         if answers.n == 1:
-            return Pool.answer(self, answers, w)
+            return Pool.call_oracles(self, answers, w)
         with gil:
             return self.run_threads(answers, w)
 
@@ -429,10 +429,10 @@ cdef class PrecomputingPool(Pool):
         self.oracle_pool = oracle_pool
         self.portion = self.n_workers = n_workers
 
-    cdef int answer(self, Answers answers, const double* w) except -1 nogil:
+    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
         # oracle_pool answers for whole losses only
         if answers.n == 1 or answers.loss_weight != 1.0:
-            return Pool.answer(self, answers, w)
+            return Pool.call_oracles(self, answers, w)
         with gil:
             return self.precompute(answers, w)
 

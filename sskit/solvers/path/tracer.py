@@ -1,7 +1,7 @@
 r"""The approximate regularisation path (Osokin et al. 2016, algorithm 7), with a certificate.
 
 Two dual points at :math:`\lambda' = \rho \lambda`, :math:`\rho < 1`, bound down to which lam the
-weights of a breakpoint have a small enough gap: down to there they *serve*.
+weights of a breakpoint have a small enough gap: down to there they are *valid*.
 
 *Dual weights that shrink* (Osokin et al. 2016, proposition 1, equation 13). Every plane but the
 truth keeps the fraction rho of its dual weight. Then v stays, so w does, and with
@@ -15,7 +15,7 @@ that w be v or that block weights be equal, so it holds with bounds on the weigh
 weights too. The gap of each block is known without the oracle.
 
 *Dual weights that stay.* Then v becomes :math:`v / \rho`. That is a dual point at :math:`\lambda'`,
-and w need not belong to it to be judged by it: without a box
+and it bounds the gap of w, though w does not belong to it: without a box
 
 .. math::
     P_{\lambda'}(w) - D_{\lambda'} = \text{gap} + \tfrac{\lambda}{2} \|w\|^2
@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from sskit.solvers.common.fit import asked
+from sskit.solvers.common.fit import status_of_stop
 from sskit.solvers.common.solution import NEGLIGIBLE, Status, Tolerance, relative
 from sskit.solvers.oracle_calls.pool import Answers
 
@@ -50,9 +50,9 @@ class Piece:
     Attributes
     ----------
     lam : float
-        The largest lam of the piece; the first one serves larger lam too.
+        The largest lam of the piece; the first model is valid for larger lam too.
     lam_end : float
-        The smallest, the next breakpoint; 0 if the model serves all smaller lam.
+        The smallest, the next breakpoint; 0 if the model is valid for all smaller lam.
     w : ndarray of shape (n_weights,)
         The weights.
     sqnorm, dual_sqnorm : float
@@ -114,15 +114,15 @@ class PathTracer:
         \text{gap} \le \tfrac{1}{\lambda} \Big( \langle p, \tilde\psi \rangle + \sum_i c_i \max_y
         -\langle p, \psi_i(y) \rangle \Big),
 
-    so lam_1, which makes that kappa eps of the dual objective, and every larger lam are served:
-    the dual objective of the same planes grows with lam. In :math:`1 / \lambda` the gap there is
-    convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` times the gap
-    at lam_1.
+    so lam_1, which makes that kappa eps of the dual objective, and every larger lam have a small
+    enough gap: the dual objective of the same planes grows with lam. In :math:`1 / \lambda` the gap
+    there is convex and zero at zero: at lam it is at most :math:`\tfrac{\lambda_1}{\lambda}` times
+    the gap at lam_1.
 
-    *Induction.* The model of a breakpoint serves all lam down to the next one, see the module
+    *Induction.* The model of a breakpoint is valid for all lam down to the next one, see the module
     `induction`; there the run goes on until the gap is the fraction kappa eps of the objective (see
     `Tolerance`). For lam to zero both gap and objective tend to :math:`\sum_i c_i H_i(w)`: a w with
-    next to no hinge serves all smaller lam, and the path ends.
+    next to no hinge is valid for all smaller lam, and the path ends.
 
     If the oracle may miss the maximum but bounds it, the path is traced by the best known
     labellings, as a fit ends by them: more passes or breakpoints cannot close the rest. The gaps of
@@ -176,10 +176,10 @@ class PathTracer:
             and piece.lam_end > self.lam_min
             and n_pieces != self.max_breakpoints
         ):
-            self.status = asked(self.fit.stop) or self.status
+            self.status = status_of_stop(self.fit.stop) or self.status
             if self.status is not Status.CONVERGED:
                 return
-            self.follow(piece)
+            self.continue_at_end(piece)
             self.status = self.fit.reach(self.fraction, max_iter=self.max_iter)
             certificate = self.fit.certificate
             if certificate is None or not np.isfinite(certificate.known_gap):
@@ -208,8 +208,10 @@ class PathTracer:
         # is met: until then w = origin + p / lam
         free = (origin == prior) & np.where(v > 0, upper > origin, lower < origin)
         p = np.where(free, v, 0.0)
-        met = np.where(free, np.where(v > 0, upper, lower), origin) - prior
-        bound_met = np.divide(v, met, out=np.zeros(len(v)), where=(met != 0) & np.isfinite(met))
+        limit = np.where(free, np.where(v > 0, upper, lower), origin) - prior
+        bound_met = np.divide(
+            v, limit, out=np.zeros(len(v)), where=(limit != 0) & np.isfinite(limit)
+        )
         hinges = evaluator.hinges(regularizer.padded(p), loss_weight=0.0)
         bound = regularizer.inner(p, v) + float(np.dot(problem.block_weight, hinges))
         lam = float(bound_met.max(initial=0.0))
@@ -242,12 +244,12 @@ class PathTracer:
         run, regularizer = self.fit.run, self.regularizer
         loss = float(np.dot(run.problem.block_weight, run.dual.losses()))
         hinge = max(loss - regularizer.inner(v, self.origin), 0.0)
-        wanted = bound / self.fraction + 0.5 * square
+        goal = bound / self.fraction + 0.5 * square
         u = regularizer.offset(self.origin)
-        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * wanted)
-        return 2.0 * wanted / (hinge + root) if hinge + root > 0.0 else 0.0
+        root = np.sqrt(hinge**2 + 2.0 * regularizer.inner(u, u) * goal)
+        return 2.0 * goal / (hinge + root) if hinge + root > 0.0 else 0.0
 
-    def follow(self, piece):
+    def continue_at_end(self, piece):
         """Continue the fit at the end of a piece."""
         if self.stay:
             # block gaps are not known, and taken to add up to this until the blocks are visited
@@ -271,8 +273,8 @@ class PathTracer:
         excess = max(self.largest.gap_at(0.5 * lam * sqnorm + hinge) - gap, 0.0)
         rho, self.stay = reach(regularizer, loss, excess, self.largest.tol)
         point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": sqnorm, "v": v, "loss": loss}
-        known = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
-        return self.of(rho, run.dual.n_support_planes(), **point, **known)
+        numbers = {"gap": gap + missed, "hinge": hinge + missed, "inexactness": missed}
+        return self.of(rho, run.dual.n_support_planes(), **point, **numbers)
 
     def of(self, rho, n_support_planes, **point):
         """Return a piece that ends at the fraction rho of the present lam."""
@@ -286,8 +288,8 @@ class LikelihoodTracer(PathTracer):
     r"""Trace the path of a likelihood, whose dual point is that of the present weights.
 
     Its dual variables are the probabilities of labellings under w, with the mean entropy in place
-    of the loss of planes; :math:`v = - g / \lambda`, g the gradient of the mean loss. Down to
-    which lam w serves follows as for hinges, where v and w need not be the same, and all dual
+    of the loss of planes; :math:`v = - g / \lambda`, g the gradient of the mean loss. The lam down
+    to which w is valid follows as for hinges, where v and w need not be the same, and all dual
     variables stay or shrink: the entropy of a mix with the truth is at least the mix of the
     entropies. The path begins with w = 0 or the prior, whose gap is :math:`\|g\|^2 / (2 \lambda)`.
 
@@ -310,7 +312,7 @@ class LikelihoodTracer(PathTracer):
         self.fit.change_lam(lam)
         return self.fit.certify()
 
-    def follow(self, piece):
+    def continue_at_end(self, piece):
         """Continue the fit at the end of a piece."""
         self.fit.change_lam(piece.lam_end)
 
@@ -359,8 +361,8 @@ def largest_fraction(eps, pieces, origin_gap, unit):
     for piece in pieces:
         if piece.inexactness > 0.0:
             # the objective is least at the end of the piece
-            known = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
-            fractions.append((eps * known + piece.inexactness) / (known + piece.inexactness))
+            primal = piece.known_primal(piece.lam_end) + NEGLIGIBLE * unit
+            fractions.append((eps * primal + piece.inexactness) / (primal + piece.inexactness))
     if origin_gap > 0.0:
         # above the first breakpoint, where the dual objective is larger than there
         first = pieces[0]
@@ -397,10 +399,10 @@ def dual_objective_at(lam, breakpoint, loss, conjugate):
     # far from the breakpoint one of the two may be NaN, which is no bound
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rho = np.float64(lam) / breakpoint
-        kept = loss - lam * conjugate(1.0 / rho)
+        unchanged = loss - lam * conjugate(1.0 / rho)
         if rho >= 1.0:
-            return kept
-        return np.fmax(kept, rho * loss - lam * conjugate(1.0))
+            return unchanged
+        return np.fmax(unchanged, rho * loss - lam * conjugate(1.0))
 
 
 # Ends of pieces are computed for an excess that is smaller by this fraction: rounding.
@@ -424,9 +426,9 @@ def reach(regularizer, loss, excess, eps):
     Returns
     -------
     rho : float
-        At least 0; 0 if w serves all smaller lam.
+        At least 0; 0 if w is valid for all smaller lam.
     stay : bool
-        Whether it is the dual weights as they are that reach so far.
+        Whether that is so with the dual weights as they are.
     """
     u, v = regularizer.offset(regularizer.coef()), dual_sum(regularizer)
     square = 0.5 * regularizer.lam * regularizer.inner(u, u)
@@ -434,13 +436,13 @@ def reach(regularizer, loss, excess, eps):
         return reach_freely(square, square, loss, excess, eps)
     excess *= 1.0 - ROUNDING
     growth = loss - regularizer.lam * regularizer.inner(v, u) + eps * square
-    return farther(growth, excess, lambda: reach_in_a_box(regularizer, u, v, excess, eps))
+    return smaller_rho(growth, excess, lambda: reach_in_a_box(regularizer, u, v, excess, eps))
 
 
 def reach_freely(square, dual_square, loss, excess, eps):
     r"""Return the same without a box, where v need not be w - prior.
 
-    Dual weights that stay serve down to the root of :math:`s t^2 + (q - s) t = (1 - t)
+    With dual weights that stay, w is valid down to the root of :math:`s t^2 + (q - s) t = (1 - t)
     (\text{excess} - \epsilon s t)` with :math:`t = 1 - \rho`, a quadratic equation.
 
     Parameters
@@ -457,7 +459,7 @@ def reach_freely(square, dual_square, loss, excess, eps):
     """
     excess *= 1.0 - ROUNDING
 
-    def kept():
+    def find_unchanged():
         if dual_square == 0.0:
             return 0.0
         # the root t, without cancellation; of large lam 1 - t has few digits, and a little less
@@ -466,19 +468,19 @@ def reach_freely(square, dual_square, loss, excess, eps):
         step = 2.0 * excess / (b + np.sqrt(b * b + 4.0 * a * excess)) if excess else 0.0
         return max(1.0 - step, 0.0)
 
-    return farther(loss - square - dual_square + eps * square, excess, kept)
+    return smaller_rho(loss - square - dual_square + eps * square, excess, find_unchanged)
 
 
-def farther(growth, excess, kept):
+def smaller_rho(growth, excess, find_unchanged):
     """Return how far the better of both bounds reaches, and whether the dual weights then stay."""
     if growth <= excess:
         return 0.0, False
-    shrunk, kept = 1.0 - excess / growth, kept()
-    return min(kept, shrunk), kept < shrunk
+    shrunk, unchanged = 1.0 - excess / growth, find_unchanged()
+    return min(unchanged, shrunk), unchanged < shrunk
 
 
 def reach_in_a_box(regularizer, u, v, excess, eps):
-    """Return the rho, positive and below 1, down to which dual weights that stay serve in a box."""
+    """Return the least rho > 0 for which w is valid in a box if dual weights stay; below 1."""
     sqnorm, conjugate = 0.5 * float(u @ u), float(v @ u) - 0.5 * float(u @ u)
 
     def growth(rho):

@@ -445,11 +445,11 @@ class History:
         one, which are sums of y - lam s over the steps between (Drusvyatskiy, Fazel, Roy 2018).
         """
         bounds = np.array([*self.bounds, self.bound]) - self.bound
-        known = np.flatnonzero(bounds > -np.inf)
+        finite = np.flatnonzero(bounds > -np.inf)
         # e_k of the present point is zero
-        step = np.kron(np.triu(np.ones((len(bounds), len(self.bounds)))), [-lam, 1.0])[known]
+        step = np.kron(np.triu(np.ones((len(bounds), len(self.bounds)))), [-lam, 1.0])[finite]
         gram = np.ascontiguousarray(step @ self.gram @ step.T)
-        return self.bound + best_mix(bounds[known], gram, 1.0 / lam)
+        return self.bound + best_mix(bounds[finite], gram, 1.0 / lam)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ cdef class WorkingSet:
 
     cdef double take_step(self, double min_slope) noexcept nogil:
         cdef Py_ssize_t a, target = self.target, source = self.source
-        cdef double limit, curvature, kept, gamma, slope = self.block_weight * (
+        cdef double limit, curvature, others, factor, gamma, slope = self.block_weight * (
             (self.mix_score if target == MIX else self.score[target])
             - (self.mix_score if source == MIX else self.score[source])
         )
@@ -83,9 +83,9 @@ cdef class WorkingSet:
         if source == MIX or target == MIX:
             a = target if source == MIX else source
             # with all weight on one atom there is no away step
-            kept = 1.0 - self.weight[a]
+            others = 1.0 - self.weight[a]
             # along e_a - mix the weight of a may rise to 1; away from it, mix - e_a, fall to 0
-            limit = 1.0 if source == MIX else self.weight[a] / kept if kept > 0.0 else 0.0
+            limit = 1.0 if source == MIX else self.weight[a] / others if others > 0.0 else 0.0
             # ||B psi_a - B mix||^2
             curvature = self.inner(a, a) - 2.0 * self.image[a] + self.image_sqnorm
         else:
@@ -99,10 +99,10 @@ cdef class WorkingSet:
         gamma = best_step(slope, curvature, limit)
         # the mix first: the change is relative to the mix before the step
         if source == MIX or target == MIX:
-            kept = 1.0 - gamma if source == MIX else 1.0 + gamma
-            self.shift_scores(MIX, kept - 1.0)
+            factor = 1.0 - gamma if source == MIX else 1.0 + gamma
+            self.shift_scores(MIX, factor - 1.0)
             for a in range(self.n_atoms):
-                self.weight[a] *= kept
+                self.weight[a] *= factor
         if target != MIX:
             self.shift_scores(target, gamma)
             self.weight[target] += gamma

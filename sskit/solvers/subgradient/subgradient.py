@@ -47,9 +47,9 @@ class Subgradient(Solver):
     :math:`-1 / \lambda` times the mean of the k subgradients of the hinges so far.
 
     With sampling="permutation" the iterate at the end of a pass is a sum over complete passes,
-    hence has dual variables, equal fractions of the planes met so far: their dual value is the
-    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that
-    a fit runs to max_iter unless the optimum is near zero.
+    hence has dual variables, equal fractions of the planes found so far: their dual value is the
+    lower bound behind the gap. With "uniform" there are none and the lower bound is 0, so that a
+    fit runs to max_iter unless the optimum is near zero.
 
     References
     ----------
@@ -118,7 +118,7 @@ class SubgradientRun(Run):
         """Take one step for every block; there is no estimate of the gap."""
         n_steps = self.problem.n_blocks
         self.sampler.begin_pass(n_steps)
-        n_done = self.state.run_pass(self.sampler, n_steps, self.stop)
+        n_done = self.state.visit_blocks(self.sampler, n_steps, self.stop)
         # from now on some blocks have been visited more often than others
         self.balanced = self.balanced and n_done == n_steps
         self.n_oracle_calls += n_done

@@ -59,7 +59,7 @@ cdef class SubgradientState:
         call.delta.clear()
         return 0
 
-    def run_pass(self, Sampler sampler, Py_ssize_t n_steps, Stop stop):
+    def visit_blocks(self, Sampler sampler, Py_ssize_t n_steps, Stop stop):
         """Take steps without the GIL.
 
         Parameters

@@ -40,7 +40,7 @@ def test_every_row_is_right_whatever_came_before(single, n_slots, visits):
     for visit in visits:
         np.testing.assert_allclose(get(rows, visit[0])[0], K[visit[0]], **CLOSE[single])
         np.testing.assert_allclose(rows.take(np.array(visit)), K[visit], **CLOSE[single])
-        assert rows.held(np.arange(9)).sum() <= n_slots
+        assert rows.is_cached(np.arange(9)).sum() <= n_slots
     # all rows are computed once if they fit
     rows = linear_rows(100, single)
     assert (rows.n_rows, rows.n_slots, rows.n_computed, rows.complete) == (9, 9, 0, False)
@@ -53,7 +53,7 @@ def test_which_row_leaves():
     rows = linear_rows(3)
 
     def held(n):
-        return rows.held(np.arange(n)).nonzero()[0].tolist()
+        return rows.is_cached(np.arange(n)).nonzero()[0].tolist()
 
     get(rows, 0, 1, 2, 0)
     assert rows.n_computed == 3

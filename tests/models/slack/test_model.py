@@ -14,7 +14,7 @@ from sskit_probes.core_probe import planes_of
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
-from sskit.models.counts import counted
+from sskit.models.integer_losses import integer_losses
 from sskit.models.slack.model import SEARCHES, SlackRescaling
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import restore, save
@@ -109,7 +109,7 @@ def test_which_losses_count():
         (np.ones(3000), [3000], 3, True),
         (np.ones(3000), [3000], 20, False),
     ]:
-        found = counted(cost, np.concatenate([[0], np.cumsum(lengths)]), n_states)
+        found = integer_losses(cost, np.concatenate([[0], np.cumsum(lengths)]), n_states)
         assert (found is not None) == expected
 
 

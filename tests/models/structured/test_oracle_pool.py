@@ -93,12 +93,12 @@ def test_what_is_not_used_is_dropped():
     oracle_pool = problem.oracle_pool(2)
     assert isinstance(oracle_pool, OraclePool)
     oracle_pool.precompute(np.arange(4), np.zeros(2))
-    assert sorted(oracle_pool.found) == [0, 1, 2, 3]
-    y, (index, value), loss = oracle_pool.found[2]
+    assert sorted(oracle_pool.computed) == [0, 1, 2, 3]
+    y, (index, value), loss = oracle_pool.computed[2]
     assert (y, loss) == (best_sign(X[2], np.zeros(2), Y[2]), 1.0)
     np.testing.assert_array_equal(value, y * X[2])
     oracle_pool.clear()
-    assert not oracle_pool.found
+    assert not oracle_pool.computed
     w = Regularizer(0.1, 2).padded(np.array([0.3, -0.2]))
     expected = make_pool(bind(Signs(), X, Y)).hinges(w)
     np.testing.assert_array_equal(make_pool(problem, 2).hinges(w), expected)
@@ -131,7 +131,7 @@ def test_answers_are_found_ahead_in_portions(own_handler):
     # between two portions the stop is read; none of their answers is lost
     assert stop.n_compared == moment == len(sizes)
     assert sum(sizes) == evaluator.n_calls < len(X)
-    assert not evaluator.oracle_pool.found
+    assert not evaluator.oracle_pool.computed
     stop.begin_certificate()
     assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
 

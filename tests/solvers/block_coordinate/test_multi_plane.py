@@ -21,7 +21,7 @@ from sskit.solvers.block_coordinate import runs
 from sskit.solvers.block_coordinate.runs import Schedule
 from sskit.solvers.common.fit import ExactPassRule
 from sskit.solvers.common.solution import Certificate, Tolerance
-from sskit.solvers.oracle_calls.minibatch import run_pass
+from sskit.solvers.oracle_calls.minibatch import visit_blocks
 
 STEPS = ["fw", "pairwise", "away"]
 
@@ -90,7 +90,7 @@ def iterates(toy, box, block_steps, phases):
         run.begin_pass(stored=bool(phase))
         i = twins[phase].permutation(toy.pairs.n)[0]
         samplers[phase].begin_pass(1)
-        run_pass(run.updates[0], samplers[phase], 1)
+        visit_blocks(run.updates[0], samplers[phase], 1)
         # a visit that promises nothing takes no step
         if (run.gaps, run.promises)[phase][i] > 0:
             v = np.array(run.regularizer.v)[: toy.pairs.d]
@@ -147,7 +147,7 @@ def n_passes_of(schedule, passes, start=0.0):
     value = start
     for n, (increase, work) in enumerate(passes):
         value += increase
-        if not schedule.another(value, work):
+        if not schedule.wants_stored_pass(value, work):
             return n
     return len(passes)
 
@@ -220,7 +220,7 @@ def exact_passes(every, dual, estimates, gap_of):
     for n, estimate in enumerate(estimates, start=1):
         if rule.due(n, estimate, lambda: dual):
             passes.append(n)
-            rule.learn(estimate, certificate(gap_of(estimate), dual))
+            rule.compare(estimate, certificate(gap_of(estimate), dual))
     return passes, rule
 
 
@@ -236,7 +236,7 @@ def test_when_exact_passes_come():
     passes, rule = exact_passes(1000, 1.0, estimates, lambda e: 1.05)
     assert (passes, rule.ratio) == ([1, 5, 8], 1.0)
     for estimate in (4.2, 0.0, np.inf):  # the last two tell nothing
-        rule.learn(estimate, certificate(1.05))
+        rule.compare(estimate, certificate(1.05))
         assert rule.ratio == 0.25
 
 
@@ -248,6 +248,6 @@ def test_the_dual_objective_is_asked_for_only_where_it_may_decide():
     assert not rule.due(1, 0.6, not_called)  # P(0) is 1: no gap above .5 will do
     assert rule.due(10, 0.6, not_called)
     assert rule.due(2, 0.6, not_called, last=True)
-    rule.learn(0.6, certificate(0.2, dual=0.1))  # now P(w) is .3
+    rule.compare(0.6, certificate(0.2, dual=0.1))  # now P(w) is .3
     assert not rule.due(11, 0.5, not_called)
     assert rule.due(12, 0.4, lambda: 0.15)

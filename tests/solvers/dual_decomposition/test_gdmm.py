@@ -72,7 +72,7 @@ def test_state_is_what_its_definition_says(kind, weights, form, allowed):
     stored, sent = sum(mixes(run.sweep), []), multipliers(run.sweep)
     for _ in range(3):
         value = run.sweep.lagrangian
-        run.sweep.run_pass(stop=run.stop)
+        run.sweep.visit_blocks(stop=run.stop)
         assert run.sweep.lagrangian <= value + 1e-15
         assert run.sweep.lagrangian == pytest.approx(from_scratch(toy, run)[1], abs=1e-12)
     for (states, _), (after, _) in zip(stored, sum(mixes(run.sweep), []), strict=True):
@@ -86,8 +86,8 @@ def test_a_stored_pass_follows_each_pass_and_the_seed_decides():
     together, apart = start_run(GDMM(), chain_toy(18)), start_run(GDMM(), chain_toy(18))
     together.run_pass()
     n_steps = apart.sampler.begin_pass(apart.problem.n_blocks)
-    apart.sweep.run_pass(apart.sampler, n_steps, stop=apart.stop)
-    apart.sweep.run_pass(stop=apart.stop)
+    apart.sweep.visit_blocks(apart.sampler, n_steps, stop=apart.stop)
+    apart.sweep.visit_blocks(stop=apart.stop)
     np.testing.assert_array_equal(together.weights(), apart.weights())
     assert together.sweep.infeasibility == apart.sweep.infeasibility
     for solver in BOTH:

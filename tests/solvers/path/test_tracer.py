@@ -174,7 +174,7 @@ def test_induction_is_proposition_1(name, kind, monkeypatch):
         assert piece.lam_end == pytest.approx(rho * piece.lam, rel=1e-6)
         # the gaps that follow from it, block by block, are those of an exact pass
         before = run.save()
-        path.follow(piece)
+        path.continue_at_end(piece)
         np.testing.assert_allclose(run.run.regularizer.coef(), piece.w, rtol=0, atol=1e-14)
         gaps = run.run.gaps.copy()
         assert gaps.sum() == pytest.approx(largest, rel=1e-6)

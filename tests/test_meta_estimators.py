@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 
 
 def test_from_outside_in():

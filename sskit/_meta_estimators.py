@@ -59,9 +59,9 @@ def fitted_with(estimator, attribute, noun, X=None):
     NotFittedError, TypeError
         If it is not fitted, or none has the attribute.
     """
-    for inner, given in unwrap(estimator, X):
+    for inner, inputs in unwrap(estimator, X):
         if hasattr(inner, attribute):
             check_is_fitted(inner)
-            return inner, given
+            return inner, inputs
     check_is_fitted(inner)
     raise TypeError(f"{type(inner).__name__} has no {noun}")

@@ -1,4 +1,4 @@
-"""Losses that are counts."""
+"""Losses that are whole numbers of units."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ LARGEST_TABLE = 2**26
 ROUNDING = 1e-9
 
 
-def counted(cost, offsets, n_states):
+def integer_losses(cost, offsets, n_states):
     """Return losses of sequences as counts of units; None if they are not, or are too many.
 
     Parameters

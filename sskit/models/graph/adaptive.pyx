@@ -20,13 +20,13 @@ from sskit.oracles.tree.max_sum cimport TreeOracle
 cdef Py_ssize_t MODEST_ENTRIES = 2**20
 
 
-cdef class GivenGraphs(GraphStructure):
+cdef class AdaptiveGraphs(GraphStructure):
     """Graphs, or forests, whose oracles are chosen by their potentials.
 
     Parameters
     ----------
     map, form, ends, edges, kinds, choice : object
-        As for a `GraphStructure`; `given_graphs` makes the last two.
+        As for a `GraphStructure`; `adaptive_graphs` makes the last two.
     table : ndarray of shape (n_edges,), int32, default=None
         Which table of the head, or of its graph, an edge has; None: each has its own.
     forests : bool, default=True
@@ -40,7 +40,7 @@ cdef class GivenGraphs(GraphStructure):
     # scratch
     cdef Topology topology           # of the edges at hand
 
-    def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **given):
+    def __cinit__(self, *args, bint forests=True, tuple words=("tree", "node"), **options):
         self.forests, self.words = forests, words
 
     cdef int refuse(self, const Block* b, str what) except -1:
@@ -88,11 +88,11 @@ cdef class GivenGraphs(GraphStructure):
         k = choose_oracle(&self.topology, p.n_states, cuts, p.potts, not finite, most, 0.0)
         (<GraphOracle>self.oracle_of[k]).arrange(&self.topology, p.n_states)
         if finite:
-            self.ask(k, p, labels, NULL)
+            self.run_oracle(k, p, labels, NULL)
         else:
             with gil:
                 try:
-                    self.ask(k, p, labels, NULL)
+                    self.run_oracle(k, p, labels, NULL)
                 except ValueError as error:  # nothing is allowed
                     self.refuse(b, str(error))
         if self.excess <= 1e-9 * (1.0 + fabs((<GraphOracle>self.oracle_of[k]).bound)):
@@ -115,8 +115,8 @@ cdef class GivenGraphs(GraphStructure):
         return 0
 
 
-def given_graphs(FeatureMap map, PairForm form, ends, edges, table=None, **more):
-    """Return `GivenGraphs`, with all oracles, by their numbers in the rule of choice."""
+def adaptive_graphs(FeatureMap map, PairForm form, ends, edges, table=None, **further):
+    """Return `AdaptiveGraphs`, with all oracles, by their numbers in the rule of choice."""
     first_for_marginals = np.full(map.n_blocks, TREE, dtype=np.int8)
-    given = {"table": table, "marginals": True}
-    return GivenGraphs(map, form, ends, edges, NAMES, first_for_marginals, **given, **more)
+    options = {"table": table, "marginals": True}
+    return AdaptiveGraphs(map, form, ends, edges, NAMES, first_for_marginals, **options, **further)

@@ -1,8 +1,8 @@
-"""What a calibrated tagger answers about sequences or trees, of tokens and of segments."""
+"""Probabilities of labellings of sequences or trees under a calibrated tagger."""
 
 import numpy as np
 
-from sskit._inside import unwrap
+from sskit._meta_estimators import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.chain.decoding import answer_of_one, fitted_rules, fitted_weights
 from sskit.estimators.chain.tagger import SequenceTagger
@@ -21,15 +21,15 @@ from sskit.models.chain.structure import label_marginals
 from sskit.models.request import row_scores
 
 
-class Answers:
-    """Base: scores of sequences or trees, and their probabilities once they are inferred.
+class Posterior:
+    """Base: scores of the labellings of sequences or trees, and once inferred their probabilities.
 
     Parameters
     ----------
     tagger : estimator
         The fitted tagger.
     scores : Scores or SegmentScores
-        What it gives.
+        Of the tagger, for all sequences or trees.
     classes : ndarray of shape (K,)
         All labels, sorted.
 
@@ -38,13 +38,13 @@ class Answers:
     offsets : ndarray of shape (n + 1,)
         Where sequences or trees begin.
     calibration : Calibration
-        What becomes of the scores.
+        The transformation of the scores.
     possible : ndarray of shape (N, K), bool, or None
         Labels that are possible at each token; None means all.
     log_z : ndarray of shape (n,)
         Logarithms of the sums over all labellings.
     marginals : ndarray of shape (N, S) or None
-        Probabilities of the states of tokens, if they were asked for.
+        Probabilities of the states of tokens, if they were requested.
     """
 
     def __init__(self, tagger, scores, classes):
@@ -53,18 +53,18 @@ class Answers:
 
     @classmethod
     def check_risk(cls, tagger, risk):
-        """Raise ValueError if a risk is not one of such answers."""
+        """Raise ValueError if a risk is not defined for such labellings."""
         if risk == cls.foreign_risk:
             raise ValueError(f"risk={risk!r} is not for a {type(tagger).__name__}: {cls.advice}")
 
     def infer(self, calibration, known, n_jobs, marginals):
-        """Find log Z, and the marginals if asked; known labels are as users give them, or None."""
+        """Compute log Z, and the marginals on request; `known` is as users give it, or None."""
         scores, self.calibration, self.n_jobs = self.scores, calibration, n_jobs
         self.possible = None
         if known is not None:
             self.possible = check_known(known, np.diff(self.offsets), self.classes)
-        found = scores.infer(calibration, self.possible, marginals=marginals, n_jobs=n_jobs)
-        self.log_z, self.marginals, _ = found
+        inferred = scores.infer(calibration, self.possible, marginals=marginals, n_jobs=n_jobs)
+        self.log_z, self.marginals, _ = inferred
         impossible = np.flatnonzero(~(self.log_z > -np.inf))
         if len(impossible):
             if self.possible is None:
@@ -81,8 +81,8 @@ class Answers:
         return self.scores.by_label(self.marginals)
 
 
-class TokenAnswers(Answers):
-    """Answers of labels of tokens, or of nodes of trees."""
+class TokenPosterior(Posterior):
+    """Probabilities of labels of tokens, or of nodes of trees."""
 
     foreign_risk = "segments"
     advice = "its labels are those of tokens; use 'tokens', or a SegmentTagger"
@@ -92,7 +92,7 @@ class TokenAnswers(Answers):
         """Return the `Target` of true labels."""
         scores = self.scores
         possible = possible_labels(y, scores, self.classes, self.tagger.ignore_label)
-        # what this model cannot predict does not count
+        # labels that this model cannot predict do not count
         possible[~possible[:, scores.owner].any(axis=1)] = True
         return Target(scores, possible, weight)
 
@@ -106,9 +106,9 @@ class TokenAnswers(Answers):
             plain = Calibration.scaled(1.0, len(self.classes), len(scores.tables))
         return scores.owner[self.decoder(plain).best()]
 
-    def labels(self, found):
+    def labels(self, labelling):
         """Return labellings in the form of y."""
-        return split(self.classes[found], self.offsets)
+        return split(self.classes[labelling], self.offsets)
 
     def log_probability(self, y):
         """Return the logarithms of the probabilities of labels, or of those that are known."""
@@ -125,9 +125,9 @@ class TokenAnswers(Answers):
         columns = np.split(labels, self.offsets[1:-1], axis=1)
         return object_array([np.ascontiguousarray(some) for some in columns])
 
-    def score(self, y, found, sample_weight):
+    def score(self, y, labelling, sample_weight):
         """Return the token accuracy of labellings."""
-        ignored, predicted = self.tagger.ignore_label, self.labels(found)
+        ignored, predicted = self.tagger.ignore_label, self.labels(labelling)
         return token_accuracy_score(y, predicted, ignore_label=ignored, sample_weight=sample_weight)
 
     def spans(self, y, scheme):
@@ -164,8 +164,8 @@ class TokenAnswers(Answers):
         return object_array(out)
 
 
-class SegmentAnswers(Answers):
-    """Answers of segments; labellings are codes, as those of `SegmentModel`."""
+class SegmentPosterior(Posterior):
+    """Probabilities of segments; labellings are codes, as those of `SegmentModel`."""
 
     foreign_risk = "tokens"
     advice = "labels of tokens are no segments; use 'segments'"
@@ -183,24 +183,24 @@ class SegmentAnswers(Answers):
             return self.scores.least_risk(self.calibration, self.possible, outside)
         return self.decoder().best()  # one factor of all scores changes no best one
 
-    def labels(self, found):
+    def labels(self, labelling):
         """Return labellings in the form of y."""
-        return self.tagger._answers(found, self.offsets)
+        return self.tagger._answers(labelling, self.offsets)
 
     def log_probability(self, y):
         """Return the logarithms of the probabilities of segments; -inf if the model has none."""
         codes, able = true_codes(self.tagger, y, self.offsets)
-        found = self.scores.code_scores(self.calibration, codes)
-        return np.where(able, found - self.log_z, -np.inf)
+        scores = self.scores.code_scores(self.calibration, codes)
+        return np.where(able, scores - self.log_z, -np.inf)
 
     def sample(self, uniform):
         """Return labellings drawn by numbers of [0, 1), (n_samples, N), for each sequence."""
         drawn = np.split(self.decoder().sample(uniform), self.offsets[1:-1], axis=1)
         return object_array([self.tagger._several(codes) for codes in drawn])
 
-    def score(self, y, found, sample_weight):
+    def score(self, y, labelling, sample_weight):
         """Return the F1 score of labellings."""
-        return self.tagger._f1(y, found, self.offsets, sample_weight)
+        return self.tagger._f1(y, labelling, self.offsets, sample_weight)
 
     def spans(self, y, scheme):
         """Return the segments of y, each with its probability; the scheme is that of the tagger."""
@@ -208,25 +208,25 @@ class SegmentAnswers(Answers):
         place = {label: k for k, label in enumerate(self.tagger.classes_.tolist())}
         fractions = self.scores.fractions(self.calibration, self.possible)
         for some, table in zip(spans, fractions, strict=True):
-            found = []
+            spans_of = []
             for start, stop, label in some:
                 k, d = place.get(label, -1), stop - start - 1
                 can = k >= 0 and d < table.shape[1]
                 p = min(float(table[start, d, k]), 1.0) if can else 0.0
-                found.append((label, start, stop, p))
-            out.append(found)
+                spans_of.append((label, start, stop, p))
+            out.append(spans_of)
         return object_array(out)
 
 
-def class_of_answers(tagger):
-    """Return the class of what a tagger answers."""
-    return SegmentAnswers if isinstance(tagger, SegmentTagger) else TokenAnswers
+def posterior_class(tagger):
+    """Return the class for the labellings of a tagger."""
+    return SegmentPosterior if isinstance(tagger, SegmentTagger) else TokenPosterior
 
 
-def answers_of(estimator, X, classes):
-    """Return what the tagger that a fitted estimator ends in answers about data."""
+def posterior_of(estimator, X, classes):
+    """Return the probabilities of labellings of data under the tagger that an estimator ends in."""
     tagger = inner_tagger(estimator)
-    return class_of_answers(tagger)(tagger, scores_of(estimator, X, classes), classes)
+    return posterior_class(tagger)(tagger, scores_of(estimator, X, classes), classes)
 
 
 def inner_tagger(estimator):
@@ -241,7 +241,7 @@ def scores_of(estimator, X, classes):
     Parameters
     ----------
     estimator : estimator
-        Fitted; a tagger, or what ends in one.
+        Fitted; a tagger, or an estimator that ends in one.
     X : object
         What it takes.
     classes : ndarray of shape (K,)
@@ -318,7 +318,7 @@ def score_tables(tagger, stacked, edges):
 
 
 def proba_of_one(tagger, X, classes, calibration):
-    """Return the probabilities of the labels of a single sequence if all is as it mostly is.
+    """Return the probabilities of the labels of a single sequence in the most frequent case.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def proba_of_one(tagger, X, classes, calibration):
     classes : ndarray of shape (K,)
         All labels, sorted.
     calibration : Calibration
-        What becomes of the scores.
+        The transformation of the scores.
 
     Returns
     -------
@@ -349,8 +349,8 @@ def proba_of_one(tagger, X, classes, calibration):
     ):
         return None
     data, edges = tagger._fitted_data(X)
-    found = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
-    return None if found is None else object_array([found])
+    marginals = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
+    return None if marginals is None else object_array([marginals])
 
 
 def true_codes(tagger, y, offsets):

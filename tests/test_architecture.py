@@ -21,8 +21,8 @@ PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
-    "_inside", "_labels", "_numbers", "_optional", "_packing", "_parameters", "_public", "_ready",
-    "_tag_schemes", "_types", "_warnings",
+    "_inside", "_labels", "_memory", "_numbers", "_optional", "_packing", "_parameters", "_public",
+    "_ready", "_tag_schemes", "_types", "_warnings",
 }  # fmt: skip
 AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings")}
 AMONG_COMMON |= {("_parameters", "_types"), ("_public", "_packing")}

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
 
 from sskit._labels import plain, warn_of_unmatched
+from sskit._memory import return_memory
 from sskit._parameters import AT_LEAST_ONE, JOBS, NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
@@ -115,6 +116,8 @@ FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 # which tolerance, for below these L-BFGS is faster, or single precision not enough.
 LEAST_LAM, LEAST_TOL = 0.5, 1e-4
 SMALLEST_LAM = 1e-150
+# From so many weights on memory that reading has left is returned before a fit.
+MANY_WEIGHTS = 2**20
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
 # Arguments of solvers beside the problem.
@@ -463,6 +466,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Fitted attributes.
         """
         problem, regularizer = task.problem, make_regularizer()
+        if problem.n_weights >= MANY_WEIGHTS:
+            return_memory()
         metadata = {"sample_weight": sample_weight}
         solver = self._solver_for(problem, task.options.solver)
         if task.options.likelihood:

@@ -21,8 +21,8 @@ PACKAGE = ROOT / "sskit"
 
 # Modules that any folder may use; they use none, and each other in four places.
 COMMON = {
-    "_cures", "_labels", "_meta_estimators", "_numbers", "_optional", "_packing", "_parameters",
-    "_public", "_ready", "_tag_schemes", "_types", "_warnings",
+    "_cures", "_labels", "_memory", "_meta_estimators", "_numbers", "_optional", "_packing",
+    "_parameters", "_public", "_ready", "_tag_schemes", "_types", "_warnings",
 }  # fmt: skip
 AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings")}
 AMONG_COMMON |= {("_parameters", "_types"), ("_public", "_packing")}
@@ -70,7 +70,7 @@ solvers/cutting_plane: core solvers/common solvers/oracle_calls
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
-solvers/distributed: core solvers/block_coordinate solvers/common
+solvers/distributed: core solvers/block_coordinate solvers/common solvers/quasi_newton
 estimators/combinations: solvers
 estimators/reading: core inputs
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs

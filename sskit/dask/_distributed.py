@@ -33,7 +33,8 @@ from sskit.estimators.combinations import check_combinations
 from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
-from sskit.solvers.distributed.run import DistributedRun, persist
+from sskit.solvers.distributed.likelihood import LikelihoodRun
+from sskit.solvers.distributed.run import DistributedRun, Record
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -71,11 +72,12 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     Parameters
     ----------
     estimator : estimator
-        An estimator of this package, with a solver that has a dual point, and without a kernel.
-        With ``warm_start=True`` a fit continues from the end of the last one, part by part; its
-        dual variables are then stored in this object. Unknown labels are completed on the workers,
-        round after round; then without ``warm_start``, checkpoints and
-        ``class_weight="balanced"``.
+        An estimator of this package, with a solver that has a dual point, and without a kernel;
+        with ``surrogate="log"`` the solver is :class:`~sskit.solvers.LBFGS`, with the steps of a
+        fit to data in one piece. With ``warm_start=True`` a fit continues from the end of the last
+        one, part by part; its dual variables are then stored in this object. Unknown labels are
+        summed over with ``surrogate="log"``; else they are completed on the workers, round after
+        round, and then without ``warm_start``, checkpoints and ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
         Client of the cluster. None is the default client if there is one, outside of tasks; else,
         as for False, there is no cluster. It is not pickled.
@@ -244,18 +246,26 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
-            hidden = getattr(summary, "n_hidden", 0)
+            likelihood = plan.solver.takes_likelihood
+            # a likelihood is summed over unknown labels, which are not completed
+            hidden = not likelihood and getattr(summary, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
-            run = None
+            run, record = None, Record(workers)
 
             def solve(plan, on_pass, stop, max_iter, tol):
                 nonlocal run
                 workers.plan = plan
-                run = DistributedRun(workers, plan.regularizer(), run)
+                arguments = workers, plan.regularizer(), record
+                if likelihood:
+                    run = LikelihoodRun(*arguments, plan.solver.memory)
+                else:
+                    run = DistributedRun(*arguments)
                 unit, proof = run.begin()
                 fit = Fit(run, unit, plan.solver.gap_every, proof, stop, progress)
                 if workers.starts:
+                    if likelihood:
+                        next(iter(workers.starts.values())).point.restore(run)
                     fit.certify()
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)
                 return fit.solution(status)
@@ -264,7 +274,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 columns = task.options.columns and task.options.columns.alone()
                 return {
                     number: WarmStart(fingerprint, point, columns)
-                    for number, (fingerprint, point) in persist(workers.save, run.begin).items()
+                    for number, (fingerprint, point) in run.save().items()
                 }
 
             def on_pass(n_iter, weights):
@@ -280,7 +290,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)
             total_weight = None if data[2] is None else summary.weights.total
             outcome |= model._seen(summary.n_samples, total_weight)
-            fitted = {"history_": run.history()}
+            fitted = {"history_": record.history()}
             if store is not None:
                 store.save(ends())
             if model.warm_start:

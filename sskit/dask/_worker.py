@@ -10,11 +10,12 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.distributed.likelihood import LossPart, LossWorker
 from sskit.solvers.distributed.worker import PartRun, Worker
 
 
-class DataWorker(Worker):
-    """Parts of the data and their `Worker`; on a cluster an actor.
+class DataWorker:
+    """Parts of the data and their `Worker` or `LossWorker`; on a cluster an actor.
 
     Parameters
     ----------
@@ -29,12 +30,12 @@ class DataWorker(Worker):
         Those that have samples, once they are summarised.
     summaries : dict of int to Summary
         Their summaries.
-    parts : dict of int to PartRun
-        Empty until it has begun.
+    worker : Worker or LossWorker
+        None until it has begun.
     """
 
     def __init__(self, data, values=None):
-        self.data, self.parts = data, {}
+        self.data, self.worker = data, None
         for number, sample_values in (values or {}).items():
             data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
@@ -82,7 +83,7 @@ class DataWorker(Worker):
         return plan, task._replace(problem=None, unscaled=None, completion=None)
 
     def begin(self, plan, n_workers, stop):
-        """Begin, anew if there is another stage of the plan; see `Worker.begin`.
+        """Begin, anew if there is another stage of the plan.
 
         Parameters
         ----------
@@ -96,40 +97,55 @@ class DataWorker(Worker):
         Returns
         -------
         begun : tuple
-            From `Worker.begin`.
+            From `begin` of the worker.
         """
         self.stop = self.stop or stop
         number = plan.stage and plan.stage.number
-        if not self.parts or self.round != number:
-            self.round, regularizer = number, plan.regularizer()
-            parts = {}
-            for number, part in self.data.items():
-                load = partial(part.problem, plan.summary, plan.stage)
-                random_state = np.random.RandomState([plan.seed, number])
-                arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
-                state = {"keeps": part.keeps, "point": part.point}
-                parts[number] = PartRun(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
-            order = np.random.RandomState([plan.seed, min(parts), 1])
-            super().__init__(parts, regularizer, self.stop, order)
+        if self.worker is None or self.round != number:
+            self.round = number
+            make = self.loss_worker if plan.solver.takes_likelihood else self.dual_worker
+            self.worker = make(plan)
         with np.errstate(**QUIET):
-            return super().begin(n_workers)
+            return self.worker.begin(n_workers)
 
-    def call(self, news, method, *args):
-        """Apply the changes of the last round, and return the result of a method."""
+    def loss_worker(self, plan):
+        """Return the `LossWorker` of the parts, by a plan."""
+        parts = {}
+        for number, part in self.data.items():
+            load = partial(part.problem, plan.summary)
+            parts[number] = LossPart(
+                load, plan.solver, self.stop, part.estimator.n_jobs, part.keeps
+            )
+        return LossWorker(parts, self.stop)
+
+    def dual_worker(self, plan):
+        """Return the `Worker` of the parts, by a plan."""
+        regularizer, parts = plan.regularizer(), {}
+        for number, part in self.data.items():
+            load = partial(part.problem, plan.summary, plan.stage)
+            random_state = np.random.RandomState([plan.seed, number])
+            arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
+            state = {"keeps": part.keeps, "point": part.point}
+            parts[number] = PartRun(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
+        order = np.random.RandomState([plan.seed, min(parts), 1])
+        return Worker(parts, regularizer, self.stop, order)
+
+    def call(self, *args):
+        """Return what the worker answers to a call."""
         with np.errstate(**QUIET):
-            return super().call(news, method, *args)
+            return self.worker.call(*args)
 
     def advance(self, summary, stage, later):
         """Let all parts go on to a later stage; return the result of `Part.advance` for each."""
-        points = super().save()
+        points = {} if self.worker is None else self.worker.save()
         return [
             part.advance(summary, stage, later, points.get(number))
             for number, part in self.data.items()
         ]
 
     def save(self):
-        """Return fingerprint and `DualPoint` of every part by number."""
-        points = super().save()
+        """Return fingerprint and point of every part by number."""
+        points = self.worker.save()
         return {number: (self.data[number].fingerprint, points[number]) for number in points}
 
     async def press(self, n_presses):

@@ -61,7 +61,7 @@ REFUSALS = (
     ("log", "token weights", "a likelihood has no losses; weigh whole sequences by sample_weight"),
     (
         ("bounded log", "kernel log"),
-        ("order", "unknown", "states", "segments", "path"),
+        ("order", "unknown", "states", "segments", "path", "parts"),
         "not yet: there a likelihood needs dual steps, which do not take it",
     ),
     ("log", HIDDEN[1:], "not yet: there are no sums over what is hidden"),
@@ -77,7 +77,11 @@ REFUSALS = (
         "not yet: its first visit of a sequence favours labels; use 'lbfgs'",
     ),
     ("path", "dual steps", "not yet: it keeps other dual points than those of paths; use 'lbfgs'"),
-    ("log", "parts", "not yet: train on data in one piece"),
+    (
+        "parts",
+        "dual steps",
+        "not yet: there a likelihood is summed over all parts in each pass; use 'lbfgs'",
+    ),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
     ("unknown", "repair", "labels must all be known; use 'raise' or 'ignore'"),

@@ -78,6 +78,12 @@ cdef extern from "edge_tables.hpp" namespace "sskit":
         Py_ssize_t n_states, double* out
     ) noexcept nogil
 
+cdef extern from "compact_image.hpp" namespace "sskit":
+    double compact_sqnorm(
+        const Rows* rows, Py_ssize_t first, Py_ssize_t count, const double* table,
+        Py_ssize_t stride, Py_ssize_t n_states, Py_ssize_t n_features, double* scratch
+    ) noexcept nogil
+
 NO_SPACE = FeatureSpace()
 
 # Of a direction with fewer nonzero entries than one in so many numbers only the entries are read.
@@ -450,7 +456,8 @@ cdef class FeatureMap:
         cdef double total = 0.0
         if self.has_edges:
             self.scatter_rest(i, delta, 1.0, &self.image[0])
-            return self.take_rest(i, delta) + self.node_sqnorm(i, delta)
+            total = self.take_rest(i, delta)  # before the image has another use
+            return total + self.node_sqnorm(i, delta)
         for entry in range(delta.n if base else 0):
             j = delta.index[entry]
             # arithmetic in place of a branch that the processor cannot predict
@@ -458,7 +465,7 @@ cdef class FeatureMap:
         return total + self.node_sqnorm(i, delta)
 
     cdef double node_sqnorm(self, Py_ssize_t i, Direction delta) noexcept nogil:
-        cdef Py_ssize_t entry, j, n, end = self.edge_base(i)
+        cdef Py_ssize_t entry, j, n, most, end = self.edge_base(i)
         cdef const double* node = &delta.value[self.node_base]
         cdef double total = 0.0
         if self.is_single:
@@ -471,6 +478,16 @@ cdef class FeatureMap:
         if self.takes_gram(i, n, delta.n):
             return self.grams.sqnorm(i, &self.active[0], n, node, self.stride)
         # ((X.T @ D)**2).sum()
+        n = self.count(i)
+        if self.rows.indptr != NULL and self.stride > 1 and delta.n >= n * self.stride:
+            # all entries of all nodes
+            j = self.edge_weights // self.n_columns
+            most = entries_of(&self.rows, self.first_row(i), n) + n * self.rows.n_further
+            if j + most * self.n_columns <= self.image.shape[0]:
+                return compact_sqnorm(
+                    &self.rows, self.first_row(i), n, node, self.stride, self.n_columns, j,
+                    &self.image[0]
+                )
         self.add_node_image(i, delta)
         return self.take_node_image(i, delta)
 

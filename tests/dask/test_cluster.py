@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import PartsModel, StructSVMClassifier
-from sskit.solvers import BCFW
+from sskit.solvers import BCFW, LBFGS
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -93,6 +93,20 @@ def assert_right(found, whole=None):
 def test_the_optimum_is_that_of_a_local_fit(client, whole, form):
     X, y = form(client)
     assert_right(Distributed(MODEL, client=client).fit(X, y), whole)
+
+
+def test_likelihoods_are_added_up(client):
+    model = clone(MODEL).set_params(surrogate="log", tol=1e-7)
+    one, fitted = clone(model).fit(ROWS, CLASSES), Distributed(model, client=client)
+    found = fitted.fit(*as_delayed(client)).estimator_
+    assert found.certified_ and found.n_iter_ == one.n_iter_
+    np.testing.assert_allclose(found.coef_, one.coef_, atol=1e-9)
+    # in a pass the weights are sent, and a gradient comes from each of both workers
+    assert (np.diff(fitted.history_["n_bytes"]) >= 3 * 8 * found.coef_.size).all()
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        slow = clone(model).set_params(solver=LBFGS(max_time=1e-3), tol=0)
+        slow = Distributed(slow, client=client).fit(*as_delayed(client)).estimator_
+    assert slow.certified_ and slow.dual_objective_ <= one.primal_objective_ + 1e-9
 
 
 def test_scores_are_counted_in_a_second_look_at_each_part(client):

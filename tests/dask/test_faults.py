@@ -13,6 +13,7 @@ from helpers import clusters
 from helpers.objectives import check_rows
 
 from sskit import StructSVMClassifier
+from sskit.solvers.distributed.likelihood import LikelihoodRun
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -138,6 +139,27 @@ def test_every_fit_ends_with_a_true_certificate(cluster):
         n_lost += fitted.history_["n_lost"].sum()
         assert taken < 60.0
     assert n_lost > N_FITS // 3
+
+
+def test_a_likelihood_takes_the_same_steps_without_a_worker(cluster, monkeypatch):
+    client, complete = cluster
+    complete()
+    field = model(LAM, tol=1e-8).set_params(surrogate="log")
+    run_pass = LikelihoodRun.run_pass
+
+    def kill_one(run):
+        if run.record.n_passes in (5, 9):
+            clusters.kill(client, run.record.n_passes)
+        return run_pass(run)
+
+    monkeypatch.setattr(LikelihoodRun, "run_pass", kill_one)
+    fitted = Distributed(field, client=client, timeout=60.0)
+    with pytest.warns(UserWarning, match=r"with \d parts of the data"):
+        fitted.fit(*data())
+    one = field.fit(*DATA)
+    assert fitted.estimator_.certified_ and fitted.history_["n_lost"].sum() > 0
+    assert fitted.estimator_.n_iter_ == one.n_iter_
+    np.testing.assert_allclose(fitted.estimator_.coef_, one.coef_, atol=1e-7)
 
 
 def test_completions_that_are_lost_are_made_anew(cluster):

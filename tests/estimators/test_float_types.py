@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.fixes import parse_version
 
 from sskit import SequenceTagger
+from sskit.preprocessing import TokenVectorizer
 from sskit.utils import RaggedArray
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -163,3 +164,16 @@ def test_fit_and_predict_copy_no_features(kind, form):
             assert tracemalloc.get_traced_memory()[1] < 6e6 + 0.15 * n_bytes + stacked
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("number", [3.0, 0.1])
+def test_numbers_of_tokens_take_half_the_memory_if_that_changes_none(number):
+    X = [[{"a": "x", "b": number}, {"a": "y"}], [{"a": "y", "b": 2.0}]]
+    y, tagger = [["p", "q"], ["q"]], SequenceTagger(random_state=0)
+    exact = float(np.float32(number)) == number
+    values = tagger._read_data(X, y, None).data.values
+    assert values.dtype == (np.float32 if exact else np.float64)
+    found = clone(tagger).fit(X, y)
+    expected = clone(tagger).fit(TokenVectorizer().fit_transform(X), y)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    assert found.lam_ == expected.lam_

@@ -324,7 +324,10 @@ def test_what_they_do_not_take_is_named():
     for message, call in (
         ("a likelihood has no losses; weigh whole", lambda: tagger.fit(X, y, token_weight=ones)),
         ("surrogate='log'; use 'bcfw'", lambda: SequenceTagger(solver="lbfgs").fit(X, y)),
-        ("on data in one piece", lambda: Distributed(tagger).fit([X[:6], X[6:]], [y[:6], y[6:]])),
+        ("data in parts .*each pass; use 'lbfgs'",
+         lambda: Distributed(dual).fit([X[:6], X[6:]], [y[:6], y[6:]])),
+        ("bounds and surrogate='log' .* data in parts: not yet",
+         lambda: Distributed(clone(tagger).set_params(bounds=(-1, 1))).fit([X], [y])),
         ("a path cannot be combined with labels that are not",
          lambda: RegularizationPath(tagger, lam_min=0.1).fit(X, known)),
         ("needs surrogate='log', got 'hinge'",

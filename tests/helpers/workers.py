@@ -6,7 +6,7 @@ from sskit.core.stop import Stop
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof
-from sskit.solvers.distributed.run import DistributedRun
+from sskit.solvers.distributed.run import DistributedRun, Record
 from sskit.solvers.distributed.worker import PartRun, Worker
 
 
@@ -52,7 +52,7 @@ class LocalWorkers:
 
 def make_fit(workers, gap_every=10):
     """Return the fit of a run on workers, which have begun."""
-    run = DistributedRun(workers, workers.make_regularizer())
+    run = DistributedRun(workers, workers.make_regularizer(), Record(workers))
     unit, proof = run.begin()
     progress = Progress("workers", 0)
     fit = Fit(run, unit, gap_every=gap_every, proof=proof, stop=workers.stop, progress=progress)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from sskit._memory import return_memory
 from sskit._parameters import (
     AT_LEAST_ONE,
     JOBS,
@@ -111,6 +112,8 @@ FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 # which tolerance, for below these L-BFGS is faster, or single precision not enough.
 LEAST_LAM, LEAST_TOL = 0.5, 1e-4
 SMALLEST_LAM = 1e-150
+# From so many weights on memory that reading has left is returned before a fit.
+MANY_WEIGHTS = 2**20
 # What overflows in a fit is found at its end.
 QUIET = {"over": "ignore", "invalid": "ignore"}
 # Arguments of solvers beside the problem.
@@ -440,6 +443,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
             Fitted attributes.
         """
         problem, options = task.problem, task.options
+        if problem.n_weights >= MANY_WEIGHTS:
+            return_memory()
         if options.likelihood:
             solver = self._likelihood_solver(problem, options.solver, lam / task.default_lam)
         else:

@@ -28,6 +28,70 @@ def persist(action, begin):
             begin()
 
 
+def begin_all(workers):
+    """Return the results of the workers, all of which have begun."""
+    while True:
+        with suppress(WorkersLost):
+            return workers.begin()
+
+
+class Record:
+    """What is known of the passes over parts, those of earlier runs of a fit included.
+
+    Parameters
+    ----------
+    workers : object
+        Make the passes.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Of every pass: passes over the data so far, whether this was an exact pass, seconds
+        since the start, seconds in which workers were asked and of everything else, bytes sent,
+        the dual objective after it, and how many parts had been lost and were loaded again.
+    n_passes : int
+        Passes so far.
+    """
+
+    def __init__(self, workers):
+        self.workers, self.rows = workers, []
+        self.n_passes = self.n_lost = 0
+        self.began = time.perf_counter()
+        self.begin()
+
+    def begin(self):
+        """Begin a pass."""
+        self.start, self.working = time.perf_counter(), 0.0
+
+    def ask(self, *args):
+        """Return what all workers answer to a call."""
+        start = time.perf_counter()
+        answers = self.workers.ask("call", *args)
+        self.working += time.perf_counter() - start
+        return answers
+
+    def end(self, exact, dual):
+        """Add the pass that has begun."""
+        now = time.perf_counter()
+        self.rows.append(
+            {
+                "n_passes": self.n_passes,
+                "exact": exact,
+                "time": now - self.began,
+                "visit_time": self.working,
+                "merge_time": now - self.start - self.working,
+                "n_bytes": self.workers.n_bytes,
+                "dual": dual,
+                "n_lost": self.workers.n_lost - self.n_lost,
+            }
+        )
+        self.n_lost = self.workers.n_lost
+
+    def history(self):
+        """Return the rows as arrays by name."""
+        return {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
+
+
 class DistributedRun(Run):
     """A run of CoCoA+ (Ma et al. 2015, algorithm 1): the changes of v by all workers are added up.
 
@@ -40,27 +104,15 @@ class DistributedRun(Run):
         Makes the passes: has `begin` and `ask`, which raise WorkersLost.
     regularizer : Regularizer
         Has lam, the box, and weights of this run alone.
-    before : DistributedRun, default=None
-        An earlier run, whose record is continued.
-
-    Attributes
-    ----------
-    rows : list of dict
-        Of every pass: passes over the data so far, whether this was an exact pass, seconds
-        since the start, seconds in which workers were asked and of everything else, bytes sent,
-        the dual objective after it, and how many parts had been lost and were loaded again.
+    record : Record
+        Of the passes; that of an earlier run is continued.
     """
 
-    def __init__(self, workers, regularizer, before=None):
+    def __init__(self, workers, regularizer, record):
         super().__init__(None, regularizer)
-        self.workers = workers
-        self.rows, self.began = [], time.perf_counter()
-        self.n_passes = self.n_lost = 0
-        if before is not None:
-            self.rows, self.began = before.rows, before.began
-            self.n_passes, self.n_lost = before.n_passes, before.n_lost
+        self.workers, self.record = workers, record
         self.momentum, self.extrapolation = 1.0, 0.0
-        self.loss = self.dual_value = self.working = 0.0
+        self.loss = self.dual_value = 0.0
         self.n_workers = self.n_calls = self.n_calls_lost = 0
         self.news = NOTHING
 
@@ -88,10 +140,7 @@ class DistributedRun(Run):
         proof : Proof
             Proof of the answers of the oracles.
         """
-        begun = None
-        while begun is None:
-            with suppress(WorkersLost):
-                begun = self.workers.begin()
+        begun = begin_all(self.workers)
         units, proofs, reports, sums = zip(*begun, strict=True)
         self.n_workers, n_calls = len(begun), self.n_calls
         self.take(reports)
@@ -116,10 +165,7 @@ class DistributedRun(Run):
     def call(self, method, *args):
         """Return the answers of all workers, which first get the result of the last round."""
         news, self.news = self.news, NOTHING
-        start = time.perf_counter()
-        answers = self.workers.ask("call", news, method, *args)
-        self.working += time.perf_counter() - start
-        return answers
+        return self.record.ask(news, method, *args)
 
     def run_pass(self):
         """Let every worker make a pass; return the sum of the last known gaps."""
@@ -131,7 +177,7 @@ class DistributedRun(Run):
 
     def make_pass(self):
         """Let all workers make a pass, and add up their changes of v."""
-        start, self.working = time.perf_counter(), 0.0
+        self.record.begin()
         reports, changes = zip(*self.call("visit", self.extrapolation), strict=True)
         self.take(reports)
         step = np.zeros(self.regularizer.n_weights)
@@ -143,8 +189,8 @@ class DistributedRun(Run):
         self.v[places] += step[places]
         self.regularizer.set_v(self.v)
         self.dual_value = self.regularizer.dual(self.v, self.loss)
-        self.n_passes += 1
-        self.note(start, exact=False)
+        self.record.n_passes += 1
+        self.record.end(False, self.dual_value)
         if self.dual_value < before:
             self.momentum, self.extrapolation = 1.0, 0.0
         elif self.n_workers > 1:
@@ -155,12 +201,12 @@ class DistributedRun(Run):
 
     def make_exact_pass(self):
         """Make an exact pass."""
-        start, self.working = time.perf_counter(), 0.0
+        self.record.begin()
         reports, sums = zip(*self.call("evaluate"), strict=True)
         report = self.take(reports)
         regularizer, w = self.regularizer, self.weights()
         self.replace_sum(sums)
-        self.note(start, exact=True)
+        self.record.end(True, self.dual_value)
         image = regularizer.image(self.v)
         excess = float((image - w) @ (2.0 * self.v - w - image))
         # the block gaps belong to the weights and the dual sum before, which differ by rounding
@@ -168,23 +214,6 @@ class DistributedRun(Run):
         primal, missed = regularizer.primal(w, report.hinge), report.inexactness
         return Certificate(w, primal, self.dual_value, gap, inexactness=missed)
 
-    def note(self, start, exact):
-        """Add a pass to the record."""
-        now = time.perf_counter()
-        self.rows.append(
-            {
-                "n_passes": self.n_passes,
-                "exact": exact,
-                "time": now - self.began,
-                "visit_time": self.working,
-                "merge_time": now - start - self.working,
-                "n_bytes": self.workers.n_bytes,
-                "dual": self.dual_value,
-                "n_lost": self.workers.n_lost - self.n_lost,
-            }
-        )
-        self.n_lost = self.workers.n_lost
-
-    def history(self):
-        """Return the rows as arrays by name."""
-        return {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
+    def save(self, largest_loss=None):
+        """Return fingerprint and `DualPoint` of every part by number."""
+        return persist(self.workers.save, self.begin)

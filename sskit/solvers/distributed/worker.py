@@ -49,8 +49,28 @@ class Report(NamedTuple):
     inexactness: float = 0.0
 
 
+class LoadedPart:
+    """A part whose problem is loaded, perhaps in advance: base of those that workers have.
+
+    A subclass has `load`, which returns the problem, and `fit`, None while that is not in memory.
+    """
+
+    fit = coming = None
+
+    def load_ahead(self, executor):
+        """Let an executor load the problem in advance, if it is not in memory."""
+        if self.fit is None and self.coming is None:
+            self.coming = executor.submit(self.load)
+
+    def take(self):
+        """Return the problem, loaded now or in advance."""
+        problem = self.load() if self.coming is None else self.coming.result()
+        self.coming = None
+        return problem
+
+
 @dataclass(eq=False)
-class PartRun:
+class PartRun(LoadedPart):
     """The blocks of one part and their dual variables; other parts change the same weights.
 
     Parameters
@@ -94,15 +114,11 @@ class PartRun:
     point: DualPoint | None = None
 
     def __post_init__(self):
-        self.largest_loss = None if self.point is None else self.point.largest_loss
-        self.fit = self.gaps = self.coming = None
+        # the weights of a likelihood have none, and are refused once the part is loaded
+        self.largest_loss = getattr(self.point, "largest_loss", None)
+        self.gaps = None
         self.n_calls_before = 0
         self.hinge = self.inexactness = 0.0
-
-    def load_ahead(self, executor):
-        """Let an executor load the problem in advance, if it is not in memory."""
-        if self.fit is None and self.coming is None:
-            self.coming = executor.submit(self.load)
 
     def open(self):
         """Load the problem if it is not in memory, and continue from the last dual point.
@@ -114,8 +130,7 @@ class PartRun:
         """
         if self.fit is not None:
             return self.fit
-        problem = self.load() if self.coming is None else self.coming.result()
-        self.coming = None
+        problem = self.take()
         names = "n_jobs", "random_state", "stop", "largest_loss"
         options = {name: getattr(self, name) for name in names}
         self.fit = begin(self.solver, problem, self.regularizer, **options)
@@ -180,7 +195,35 @@ class PartRun:
         return replace(self.fit.save(), lam=self.lam)
 
 
-class Worker:
+class PartsInTurn:
+    """Some parts of the data in one process: base of workers.
+
+    Parameters
+    ----------
+    parts : dict of int to LoadedPart
+        The parts by their numbers.
+    stop : Stop
+        That of the parts.
+    """
+
+    def __init__(self, parts, stop):
+        self.parts, self.stop = parts, stop
+
+    def in_turn(self, groups):
+        """Yield groups of parts by number; while one is in use, the next is loaded."""
+        with ThreadPoolExecutor(1) as executor:
+            for group, later in zip(groups, [*groups[1:], []], strict=True):
+                for number in [*group, *later]:
+                    self.parts[number].load_ahead(executor)
+                yield {number: self.parts[number] for number in group}
+
+    def one_by_one(self):
+        """Yield the number and the part of each; while it is in use, the next is loaded."""
+        for parts in self.in_turn([[number] for number in self.parts]):
+            yield from parts.items()
+
+
+class Worker(PartsInTurn):
     """Some parts of the data in one process, and the weights that their visits change.
 
     Alone, a worker makes ordinary passes over its parts. Where there are S of them, each makes its
@@ -203,9 +246,8 @@ class Worker:
     """
 
     def __init__(self, parts, regularizer, stop, random_state):
-        self.parts = parts
+        super().__init__(parts, stop)
         self.regularizer, self.lam = regularizer, regularizer.lam
-        self.stop = stop
         self.random_state = random_state
         self.reports = {}
         # the dual sum of all workers, as of the last round
@@ -309,19 +351,6 @@ class Worker:
                     run.run_pass()
             for number, part in parts.items():
                 self.reports[number] = part.close()
-
-    def in_turn(self, groups):
-        """Yield groups of parts by number; while one is in use, the next is loaded."""
-        with ThreadPoolExecutor(1) as executor:
-            for group, later in zip(groups, [*groups[1:], []], strict=True):
-                for number in [*group, *later]:
-                    self.parts[number].load_ahead(executor)
-                yield {number: self.parts[number] for number in group}
-
-    def one_by_one(self):
-        """Yield the number and the part of each; while it is in use, the next is loaded."""
-        for parts in self.in_turn([[number] for number in self.parts]):
-            yield from parts.items()
 
     def evaluate(self):
         """Make an exact pass, and sum the dual variables anew.

@@ -263,5 +263,5 @@ def test_a_worker_is_lost_at_any_moment(owners, joins):
         assert_true(solution, whole)
         assert solution.certified and run.workers.n_lost > 0
         # what is lost after the last round is in no row
-        assert run.history()["n_lost"].sum() in (run.workers.n_lost, run.n_lost)
+        assert run.record.history()["n_lost"].sum() in (run.workers.n_lost, run.record.n_lost)
         assert np.all(np.diff(solution.history["n_oracle_calls"]) >= 0)

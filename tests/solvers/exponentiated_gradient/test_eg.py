@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from helpers.objectives import log_optimum, log_primal
 from helpers.toys import chain_toy, multiclass_toy
 from scipy.special import logsumexp, xlogy
+from sklearn.base import clone
 
+from sskit import SequenceTagger
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.models.likelihood.log_loss import likelihood_of
@@ -129,3 +132,20 @@ def test_forbidden_transitions_and_blocks_without_weight():
     again = start(problem)
     fit.save().restore(again.run)
     np.testing.assert_allclose(again.run.weights(), fit.run.weights(), atol=1e-6)
+
+
+@pytest.mark.parametrize("bounds", [None, (-0.3, 0.3)])
+def test_steps_of_long_sparse_sequences_are_those_of_dense_ones(bounds):
+    """Sequences without a Gram matrix, whose images are made of their own features."""
+    rng = np.random.default_rng(0)
+    y = [rng.integers(4, size=n) for n in rng.integers(20, 60, size=20)]
+    X = [rng.integers(-1, 2, size=(len(t), 7)) + (t[:, None] == np.arange(7)) for t in y]
+    dense = [x.astype(np.float16) for x in X]  # which stay dense
+    sparse = [sp.csr_array(x.astype(np.float32)) for x in X]
+    tagger = SequenceTagger(
+        lam=0.05, surrogate="log", solver="exponentiated_gradient", bounds=bounds, random_state=0
+    )
+    fits = [clone(tagger).set_params(tol=1e-3).fit(data, y) for data in (dense, sparse)]
+    assert fits[0].n_iter_ == fits[1].n_iter_ > 3
+    np.testing.assert_allclose(fits[1].coef_, fits[0].coef_, atol=1e-9)
+    assert (np.diff(fits[1].history_["dual"]) > 0).all()

@@ -1,0 +1,168 @@
+"""Likelihoods of data in parts are those of the data in one piece, by the same steps."""
+
+import numpy as np
+import pytest
+from helpers.crossing import in_turn
+from helpers.interruption import PressedStop
+from helpers.parts import CASES, RULES, TAGS, THREES, TOKENS, WEIGHT, split
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sskit import SequenceTagger, StructSVMClassifier
+from sskit.solvers import LBFGS
+from sskit.solvers.distributed.run import WorkersLost
+
+dask = pytest.importorskip("dask")
+
+from sskit.dask import Distributed  # noqa: E402
+from sskit.dask._workers import Workers  # noqa: E402
+
+FIELD = SequenceTagger(surrogate="log", lam=0.05, tol=1e-8, max_iter=5000)
+NAMES = (
+    "rows with weights", "float32", "balanced with weights", "sparse rows", "sequences",
+    "edges", "second order", "segments", "lists of segments", "trees",
+)  # fmt: skip
+OF_A_LOSS = {"rescaling": "margin", "loss": None, "class_weight": None}
+
+
+def lazy(value):
+    """A part that has yet to be computed."""
+    return dask.delayed(lambda: value, pure=False)()
+
+
+def columns(data, n_parts, wrap=lambda part: part):
+    """Lists of parts of X, y and the weights, None where there are none."""
+    found = [list(column) for column in zip(*split(data, n_parts), strict=True)]
+    return [None if column[0] is None else list(map(wrap, column)) for column in found]
+
+
+X, Y, OF_WHOLE = *columns((TOKENS, TAGS), 3), (TOKENS, TAGS)
+
+
+def assert_same_fit(found, one):
+    """Two fits have taken the same steps, up to the order of sums."""
+    assert found.n_iter_ == one.n_iter_ and found.certified_ == one.certified_
+    assert found.lam_ == pytest.approx(one.lam_, rel=1e-12)
+    for name in ("primal_objective_", "dual_objective_"):
+        assert getattr(found, name) == pytest.approx(getattr(one, name), rel=1e-9)
+    np.testing.assert_allclose(found.coef_, one.coef_, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), in_turn(NAMES, [(None, False), (lazy, True), (None, True), (lazy, False)])
+)
+def test_steps_are_those_of_the_data_in_one_piece(name, way):
+    (wrap, has_prior), (estimator, *data) = way, CASES[name]
+    estimator = clone(estimator).set_params(surrogate="log", tol=1e-3, solver="lbfgs")
+    if not isinstance(estimator, StructSVMClassifier):
+        defaults = type(estimator)().get_params()
+        estimator.set_params(**{key: defaults[key] for key in OF_A_LOSS if key in defaults})
+    elif estimator.rescaling == "slack":
+        estimator.set_params(rescaling="margin")
+    if has_prior:
+        estimator.set_params(prior=clone(estimator).set_params(tol=0.1).fit(*data))
+    model = Distributed(estimator).fit(*columns(data, 5, *filter(None, [wrap])))
+    whole = clone(estimator).fit(*data)
+    assert_same_fit(model.estimator_, whole)
+    given = {name for name in vars(whole) if name.endswith("_")}
+    assert {name for name in vars(model.estimator_) if name.endswith("_")} == given
+    history = model.history_
+    assert history["exact"].all() and history["n_passes"][-1] == whole.n_iter_
+    assert (history["visit_time"] + history["merge_time"] <= history["time"]).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_auto_is_lbfgs_and_rules_and_threads_are_those_of_the_estimator(n_jobs):
+    allowed = RULES & ~np.eye(5, dtype=bool)
+    options = {"allowed_transitions": allowed, "on_violation": "ignore", "n_jobs": n_jobs}
+    model, tags = clone(FIELD).set_params(**options), [np.roll(tags, 1) for tags in TAGS]
+    data = THREES, [labels[[0, -1, 0]] for labels in tags], WEIGHT
+    found = Distributed(model).fit(*columns(data, 4)).estimator_
+    assert type(found.solver_) is LBFGS
+    assert_same_fit(found, clone(model).set_params(solver="lbfgs").fit(*data))
+
+
+def test_unknown_labels_are_summed_over_whichever_part_has_them():
+    hidden = [[*labels] for labels in TAGS]
+    hidden[-1][0] = hidden[-2][0] = "?"
+    model = clone(FIELD).set_params(ignore_label="?", tol=1e-3)
+    for order in (slice(None), slice(None, None, -1)):
+        data = TOKENS[order], hidden[order]
+        found = Distributed(model).fit(*columns(data, 4)).estimator_
+        assert not found.certified_
+        assert_same_fit(found, clone(model).set_params(solver="lbfgs").fit(*data))
+
+
+def test_checkpoints_and_warm_starts_are_weights(tmp_path):
+    model = Distributed(FIELD, checkpoint=tmp_path / "points", checkpoint_every=2)
+    with pytest.warns(ConvergenceWarning):
+        begun = clone(model).set_params(estimator__max_iter=6).fit(X, Y)
+    fitted = clone(model).fit([lazy(x) for x in X], Y)
+    one = clone(FIELD).set_params(solver="lbfgs").fit(*OF_WHOLE)
+    np.testing.assert_allclose(fitted.estimator_.coef_, one.coef_, atol=1e-3)
+    assert fitted.estimator_.n_iter_ < one.n_iter_
+    assert fitted.history_["n_passes"][0] == 0
+    assert begun.estimator_.primal_objective_ >= one.dual_objective_
+    # the end of that one is the beginning of the next
+    assert clone(model).fit(X, Y).estimator_.n_iter_ == 0
+    for changed, message in (
+        ({"estimator__surrogate": "hinge"}, "^part 0: the checkpoint in .* the surrogate changed"),
+        ({"estimator__order": 2}, "^part 0: the checkpoint in .* changed"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(model).set_params(**changed).fit(X, Y)
+    warm = Distributed(clone(FIELD).set_params(warm_start=True, tol=0.01)).fit(X, Y)
+    before = warm.estimator_.n_iter_
+    # with a part more
+    warm.set_params(estimator__tol=1e-8).fit([*X, X[0]], [*Y, Y[0]])
+    cold = clone(FIELD).set_params(solver="lbfgs").fit(TOKENS + X[0], TAGS + Y[0])
+    np.testing.assert_allclose(warm.estimator_.coef_, cold.coef_, atol=1e-3)
+    assert warm.estimator_.n_iter_ < cold.n_iter_ + before
+
+
+@pytest.mark.usefixtures("own_handler")
+def test_stops(monkeypatch):
+    parts, model = [lazy(x) for x in X], clone(FIELD).set_params(tol=0)
+    one = clone(FIELD).fit(*OF_WHOLE)
+    timed = Distributed(clone(model).set_params(solver=LBFGS(max_time=0.2)))
+    with pytest.warns(ConvergenceWarning, match="maximum time was reached"):
+        found = timed.fit(parts, Y).estimator_
+    assert found.certified_ and found.dual_objective_ <= one.primal_objective_ + 1e-9
+    stop = PressedStop(30)
+    monkeypatch.setattr("sskit.dask._distributed.Stop", lambda max_time: stop)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        found = Distributed(model).fit(parts, Y).estimator_
+    assert found.certified_ and np.isfinite(found.coef_).all()
+
+
+class MortalWorkers(Workers):
+    """Lose everything at some of the calls, from the beginning on."""
+
+    fatal, moment = (), 0
+
+    def ask(self, method, *args, n_asked=None):
+        self.moment += 1
+        if self.moment in self.fatal:
+            self.n_lost += len(self.parts)
+            self.held, self.missing = [], [*range(len(self.parts))]
+            raise WorkersLost(f"at moment {self.moment}")
+        return super().ask(method, *args, n_asked=n_asked)
+
+
+def test_a_worker_that_is_lost_changes_nothing(monkeypatch):
+    made = []
+
+    def make(*given):
+        made.append(MortalWorkers(*given))
+        return made[-1]
+
+    monkeypatch.setattr("sskit.dask._distributed.Workers", make)
+    expected = Distributed(FIELD).fit(X, Y)
+    (workers,) = made
+    last = workers.moment
+    for fatal in ({2}, {3}, {4}, {5, 6}, {7, 9}, {last // 2, last - 2}, {last}):
+        monkeypatch.setattr(MortalWorkers, "fatal", fatal)
+        model = Distributed(FIELD).fit(X, Y)
+        np.testing.assert_array_equal(model.estimator_.coef_, expected.estimator_.coef_)
+        assert made[-1].n_lost >= len(X)
+        assert model.history_["n_lost"].sum() in (made[-1].n_lost, made[-1].n_lost - len(X))

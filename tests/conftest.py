@@ -19,7 +19,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 os.environ.setdefault("PYTHON_GIL", "1")
 
 import pytest
-from hypothesis import settings
+
+# As a plugin it would have its own assertions rewritten, in every process where no bytecode is
+# kept: that takes longer than to import it.
+rewriting = [hook for hook in sys.meta_path if type(hook).__module__ == "_pytest.assertion.rewrite"]
+sys.meta_path[:] = [hook for hook in sys.meta_path if hook not in rewriting]
+settings = importlib.import_module("hypothesis").settings
+sys.meta_path[:0] = rewriting
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))

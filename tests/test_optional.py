@@ -40,12 +40,6 @@ def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
         assert f'pip install "sskit-learn[{EXTRAS[package]}]"' in str(caught.value)
 
 
-def test_dask_is_named_when_its_module_is_imported(run_python):
-    run = run_python("-c", "import sys; sys.modules['dask'] = None; import sskit.dask")
-    assert "needs dask, which is not installed" in run.stderr
-    assert 'pip install "sskit-learn[dask]"' in run.stderr
-
-
 def test_what_else_is_missing_is_not_explained():
     with pytest.raises(ModuleNotFoundError, match="No module named 'no_such'"), optional():
         import no_such  # noqa: F401

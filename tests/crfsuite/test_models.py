@@ -100,15 +100,15 @@ def test_the_objective_of_the_likelihood_is_that_of_crfsuite(data, tmp_path):
     """With weights for all features and labels, which CRFsuite calls possible states."""
     X, y, *_ = data
     params = {"feature.possible_states": True, "feature.possible_transitions": True}
-    params |= {"c2": 1.0, "epsilon": 1e-7, "delta": 1e-9}
+    params |= {"c2": 1.0, "epsilon": 1e-6, "delta": 1e-8}
     log = train(tmp_path / "model.crfsuite", marked(X), y, "lbfgs", params)
     theirs = log.last_iteration["loss"]
     # c2 ||w||^2 - sum_i log p_i is n times lam / 2 ||w||^2 - mean log p with lam = 2 c2 / n
-    tagger = SequenceTagger(surrogate="log", lam=2.0 / len(X), tol=1e-6).fit(X, y)
+    tagger = SequenceTagger(surrogate="log", lam=2.0 / len(X), tol=1e-5).fit(X, y)
     ours = tagger.primal_objective_ * len(X)
     assert tagger.certified_ and ours == pytest.approx(theirs, rel=1e-4)
     loose = SequenceTagger(surrogate="log", lam=2.0 / len(X)).fit(X, y)
-    assert loose.dual_objective_ * len(X) <= ours <= loose.primal_objective_ * len(X) + 1e-6
+    assert loose.dual_objective_ * len(X) <= ours <= loose.primal_objective_ * len(X) * (1 + 1e-5)
 
 
 TOKENS = [[{"word": "a=b:c", "n": 2.0, "of": {"word": "é"}, "s": ["x", "y"]}, {"word": "d"}]] * 3

@@ -47,7 +47,7 @@ OF_ALL = {
     "frank_wolfe": Feature({"solver": "frank_wolfe"}, names=("solver of hinges",)),
     "threads": Feature({"n_jobs": 2}),
     "path": Feature(fit=lambda m: RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
-    "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, refit=False).fit),
+    "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, eps=0.5, refit=False).fit),
     "stopping": Feature(
         fit=lambda m: EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
     ),
@@ -130,15 +130,22 @@ def refused(*features):
 
 
 def cases():
-    """Features of each family, each with the later ones that leave its parameters alone."""
-    for family, (_, _, _, own) in FAMILIES.items():
+    """Features of each family, each with the later ones that leave its parameters alone.
+
+    Two that all families have are tried together in every second one, and in the others if slow.
+    """
+    for number, (family, (_, _, _, own)) in enumerate(FAMILIES.items()):
         features = OF_ALL | own
         if family in OWN_BOUNDS:
             del features["subgradient"]
         while features:
             name = next(iter(features))
             one = features.pop(name)
-            yield family, name, [key for key, other in features.items() if agree(one, other)]
+            found = [key for key, other in features.items() if agree(one, other)]
+            late = [] if name in own else [key for key in found if key not in own][number % 2 :: 2]
+            yield pytest.param(family, name, [key for key in found if key not in late])
+            if late:
+                yield pytest.param(family, name, late, marks=pytest.mark.slow)
 
 
 def agree(one, other):

@@ -118,18 +118,18 @@ MANY = ["rows", "sequences", *LARGE, "trees", "segmentation", "sets", "hierarchy
 
 @cache
 def many_rows(sparse):
-    """Rows that take 32 MB in double precision, and their labels."""
+    """Rows that take 16 MB in double precision, and their labels."""
     rng = np.random.default_rng(0)
-    X = np.round(rng.normal(size=(4000, 1000)), 1)
-    return X * (rng.random(X.shape) < 0.6) if sparse else X, rng.integers(3, size=4000)
+    X = np.round(rng.normal(size=(2000, 1000)), 1)
+    return X * (rng.random(X.shape) < 0.6) if sparse else X, rng.integers(3, size=2000)
 
 
 def of_eight(kind, X, y):
     """Rows and their labels as what a family takes, of eight rows."""
-    pieces, labels = [X[i : i + 8] for i in range(0, 4000, 8)], list(y.reshape(-1, 8))
+    pieces, labels = [X[i : i + 8] for i in range(0, 2000, 8)], list(y.reshape(-1, 8))
     items, labels = families.in_form(LARGE.get(kind, kind), pieces, labels)
     if kind in ("sequences", "gdmm"):
-        items = RaggedArray(X, np.arange(0, 4001, 8))
+        items = RaggedArray(X, np.arange(0, 2001, 8))
     return X if kind in ("rows", "sets", "hierarchy") else items, labels
 
 
@@ -152,7 +152,7 @@ def test_fit_and_predict_copy_no_features(kind, form):
         estimator.set_params(solver="gdmm")
     elif hasattr(estimator, "standardize"):
         estimator.set_params(standardize=False)
-    # the features in double precision would be 32 MB; sparse pieces have to be stacked
+    # the features in double precision would be 16 MB; sparse pieces have to be stacked
     stacked = n_bytes if "CSR" in form and kind in ("lists", "trees", "segmentation") else 0
     if parse_version(scipy.__version__) < parse_version("1.14"):
         stacked *= 2  # it copies once more
@@ -161,7 +161,7 @@ def test_fit_and_predict_copy_no_features(kind, form):
         for call in (lambda: estimator.fit(short, y), lambda: estimator.predict(short)):
             tracemalloc.reset_peak()
             call()
-            assert tracemalloc.get_traced_memory()[1] < 6e6 + 0.15 * n_bytes + stacked
+            assert tracemalloc.get_traced_memory()[1] < 4.5e6 + 0.15 * n_bytes + stacked
     finally:
         tracemalloc.stop()
 

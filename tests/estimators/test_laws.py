@@ -27,7 +27,7 @@ import sskit
 from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-PRECISE = {"tol": 1e-3, "max_iter": 3000}
+PRECISE = {"tol": 5e-3, "max_iter": 3000}
 BY_ITSELF = ("parts", "matchings")  # no rows of features
 
 

@@ -23,14 +23,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize(
-    ("case", "headrooms"),
-    [*CASES.items(), *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE.items())],
-)
-def test_where_memory_ends(case, headrooms):
-    """Fits end well or with MemoryError, in a process of its own; then nothing has changed."""
+@pytest.mark.parametrize("cases", [CASES, pytest.param(MORE, marks=pytest.mark.slow)], ids=len)
+def test_where_memory_ends(cases):
+    """Fits end well or with MemoryError, each in a fork; then nothing has changed."""
     done = subprocess.run(
-        [sys.executable, HELPERS / "little_memory.py", case, *map(str, headrooms)],
+        [sys.executable, HELPERS / "little_memory.py", json.dumps(cases)],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -38,9 +35,9 @@ def test_where_memory_ends(case, headrooms):
         check=True,
     )
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [headroom for headroom, _, _ in found] == headrooms
-    for headroom, outcome, same in found:
-        assert outcome in ("fitted", "MemoryError"), (headroom, outcome)
-        assert same or outcome == "fitted", headroom
-    if headrooms == CASES[case]:
-        assert "MemoryError" in {outcome for _, outcome, _ in found}
+    assert [row[:2] for row in found] == [[case, n] for case in cases for n in cases[case]]
+    for case, headroom, outcome, same in found:
+        assert outcome in ("fitted", "MemoryError"), (case, headroom, outcome)
+        assert same or outcome == "fitted", (case, headroom)
+    if cases is CASES:
+        assert {case for case, _, outcome, _ in found if outcome == "MemoryError"} == CASES.keys()

@@ -1,7 +1,7 @@
 """Fits in processes with little memory to spare.
 
-As a script, given a case and headrooms in MB, it prints for each headroom a line of JSON: what
-became of the fit, and whether the estimator was as before if it failed.
+As a script, given cases with headrooms in MB as JSON, it prints a line of JSON for each of them:
+what became of the fit, and whether the estimator was as before if it failed.
 """
 
 import json
@@ -95,14 +95,16 @@ def in_a_process(estimator, X, y, headroom):
     return json.loads(said) if status == 0 else (signal.Signals(-status).name, False)
 
 
-def main(case, *headrooms):
+def main(cases):
     warnings.simplefilter("ignore", ConvergenceWarning)
-    estimator, make, size = CASES[case]
-    estimator.fit(*make(60))
-    X, y = make(size)
-    for headroom in map(int, headrooms):
-        print(json.dumps([headroom, *in_a_process(estimator, X, y, headroom)]), flush=True)
+    for case, headrooms in json.loads(cases).items():
+        estimator, make, size = CASES[case]
+        estimator.fit(*make(60))
+        X, y = make(size)
+        for headroom in headrooms:
+            outcome = in_a_process(estimator, X, y, headroom)
+            print(json.dumps([case, headroom, *outcome]), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

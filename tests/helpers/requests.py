@@ -55,7 +55,7 @@ def served(case):
     estimator, make = CASES[case]
     X, y = make()
     model = clone(estimator).fit(X, y)
-    n = min(len(y), 12)
+    n = min(len(y), 8)
     return model, [X[i : i + 1] for i in range(n)]
 
 

@@ -16,7 +16,7 @@ from sskit.estimators.base.estimator import SOLVERS as NAMES
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
 
 # Two fits of a few passes differ as soon as their solvers do.
-PASSES = {"max_iter": 6, "tol": 1e-4, "random_state": 0}
+PASSES = {"max_iter": 4, "tol": 1e-4, "random_state": 0}
 REFUSED = "bounds|a prior|sums? over nodes and edges|one table of weights|one cost for each token"
 SHORTHAND = {"steps": "auto", "sampling": "auto", "cache": "auto"}
 
@@ -46,13 +46,13 @@ def refit(model, X, y):
     return clone(model).set_params(solver=model.solver_, **SHORTHAND).fit(X, y)
 
 
-@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
 @pytest.mark.parametrize(("number", "fit"), list(enumerate(HINGES)), ids=str)
 def test_a_fit_with_the_used_solver_has_the_same_bits(number, fit, turn):
-    """Each with every third of the solvers at a time."""
+    """Each with every fourth of the solvers at a time."""
     X, y = FITS[fit].data()
     changed, certified = {}, []
-    for name, solver in itertools.islice(SOLVERS.items(), (number + turn) % 3, None, 3):
+    for name, solver in itertools.islice(SOLVERS.items(), (number + turn) % 4, None, 4):
         model = clone(FITS[fit].estimator).set_params(solver=solver, **PASSES)
         if not suits(fit, name):
             with pytest.raises(ValueError, match=REFUSED):
@@ -135,7 +135,7 @@ def test_it_is_an_object_of_its_own():
 def test_auto_is_cutting_planes_for_few_pairs(fit):
     X, y = FITS[fit].data()
     kernel = FITS[fit].estimator.get_params().get("kernel", "linear") != "linear"
-    options = {"tol": 0.05, "random_state": 0}
+    options = {"tol": 0.5, "random_state": 0}
     one_set = fit.startswith("ranking")  # all rows are one block
     for n, few in ((5, True), (6, one_set)):
         model = clone(FITS[fit].estimator).set_params(**options).fit(X[:n], y[:n])

@@ -76,7 +76,7 @@ OPTIONS = {
 }
 CASES = {
     "rows": (StructSVMClassifier(random_state=0), flowers),
-    "strings": (SequenceTagger(random_state=0), strings),
+    "strings": (SequenceTagger(random_state=0), lambda: strings(20)),
     "matchings": (StructuredSVM(Matching(), random_state=0), lambda: matchings(8)),
 }
 
@@ -94,7 +94,7 @@ def test_each_fit_goes_on_to_its_tolerance(options, case):
     for factor in (4.0, 1.0, 0.5):
         lam = factor * fits.default_lam
         model = fits.fit(lam)
-        exact = clone(estimator).set_params(lam=lam, tol=1e-3, solver="auto", steps="auto")
+        exact = clone(estimator).set_params(lam=lam, tol=1e-2, solver="auto", steps="auto")
         exact.set_params(sampling="auto").fit(X, y, sample_weight=weight)
         primal = primal_at(exact, X, y, weight, flat(model))
         gap = primal - exact.dual_objective_

@@ -68,7 +68,7 @@ def test_best_of_all_sets(kind):
 @pytest.mark.parametrize("n_labels", [30, 60])
 def test_the_optimum_of_the_relaxation_of_many_labels(n_labels):
     rng, oracle, n_fractional = np.random.default_rng(n_labels), RoofDuality(), 0
-    for k in range(12):
+    for k in range(6):
         gains, edges, pairwise = random_model(rng, n_labels, 0.3)
         # equal numbers, so that many capacities are used up at once
         if k % 3 == 0:
@@ -80,7 +80,7 @@ def test_the_optimum_of_the_relaxation_of_many_labels(n_labels):
         assert (pairs >= np.maximum(ends.sum(axis=1) - 1, 0)).all()
         optimum = relaxed_optimum(gains, edges, pairwise)
         assert gains @ labels + pairwise @ pairs == pytest.approx(optimum, abs=1e-9)
-    assert n_fractional > 12 * n_labels / 4
+    assert n_fractional > 6 * n_labels / 4
 
 
 def test_the_search_at_any_strength_of_pairs():

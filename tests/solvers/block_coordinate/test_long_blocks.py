@@ -115,10 +115,10 @@ def test_planes_that_are_kept_are_those_of_the_dual_point(steps):
 def test_calls_grow_little_with_the_length():
     """T times the tokens take at most T^1.2 the work: calls of the oracle times their length.
 
-    From 250 tokens to 2,000 calls may double: with the default `lam` of one over the number of
+    From 250 tokens to 1,000 calls may double: with the default `lam` of one over the number of
     sequences a longer one is a harder problem. They do so once.
     """
-    calls, lengths = [], (250, 2000, 8000)
+    calls, lengths = [], (250, 1000, 4000)
     for length in lengths:
         X, y = text(1, length, n_words=1000)
         with threadpool_limits(1):

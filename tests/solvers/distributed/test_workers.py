@@ -255,8 +255,8 @@ def test_a_worker_is_lost_at_any_moment(owners, joins):
     parts, whole = tasks_of("rows with weights", 4)
     _, _, n_moments = mortal_fit(parts, owners, joins=joins)
     # the first rounds and the last ones, and some of those between
-    first, last = range(1, min(16, n_moments + 1)), range(max(n_moments - 9, 1), n_moments + 1)
-    for moment in sorted({*first, *range(16, n_moments, 29), *last}):
+    first, last = range(1, min(11, n_moments + 1)), range(max(n_moments - 5, 1), n_moments + 1)
+    for moment in sorted({*first, *range(11, n_moments, 29), *last}):
         # in turn alone, and with a second one that is lost while the first one is replaced
         fatal = {moment} if moment % 2 == joins else {moment, moment + 1 + moment % 5}
         solution, run, _ = mortal_fit(parts, owners, fatal, joins)

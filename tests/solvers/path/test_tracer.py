@@ -103,7 +103,7 @@ def check_path(toy, solver, kind, prior, exact=True):
     rng = np.random.default_rng(0)
     for piece in pieces if exact else ():
         assert piece.gap <= 0.9 * allowed(path, piece, piece.lam) + 1e-12
-    for piece in pieces[:: len(pieces) // 6 + 1]:
+    for piece in pieces[:: len(pieces) // 4 + 1]:
         lowest = max(piece.lam_end, 1e-3 * piece.lam, 1e-4)
         inside = np.exp(rng.uniform(np.log(lowest), np.log(piece.lam)))
         for lam in (piece.lam, inside, lowest):
@@ -262,7 +262,7 @@ def test_every_lam_of_a_likelihood_is_served(name, weighted):
     path = likelihood_tracer(toy, lam_min=2e-3)
     pieces = check_pieces(path, 2e-3)
     assert not pieces[0].w.any() and path.origin_gap == 0.0
-    for piece in pieces[:: len(pieces) // 6 + 1]:
+    for piece in pieces[:: len(pieces) // 3 + 1]:
         w, conjugate = toy.flat(piece.w), half_of(piece.dual_sqnorm)
         losses, slope = log_losses(toy.pairs, w)
         assert piece.hinge == pytest.approx(float(toy.pairs.c @ losses), abs=1e-12)

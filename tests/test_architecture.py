@@ -102,7 +102,7 @@ estimators/segments: estimators/base estimators/combinations estimators/completi
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
   models models/label_sets
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
-  models/rankings solvers
+  models/rankings
 estimators/path: core estimators/base estimators/combinations inputs metrics solvers/common
   solvers/path
 calibration: estimators/base estimators/chain estimators/combinations estimators/completion

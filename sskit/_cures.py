@@ -36,7 +36,8 @@ def cure_of_container(data, name, text=""):
         return _ITERATOR
     if isinstance(data, Mapping):
         return f"; the values of a dict are list({name}.values())"
-    if getattr(data, "ndim", len(getattr(data, "shape", ()))) != 2:
+    shape = getattr(data, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:  # a class has a descriptor
         return ""
     many = (
         ", and a table of many is first divided, by its groupby" if hasattr(data, "columns") else ""

@@ -183,7 +183,10 @@ def test_warm_start_goes_on_with_the_same_features():
     np.testing.assert_allclose(fitted.coef_[:, columns], model.coef_, atol=1e-3)
 
 
-@pytest.mark.parametrize("wrap", [EarlyStopping, partial(RegularizationPath, cv=2)])
+WRAPS = partial(EarlyStopping, random_state=0), partial(RegularizationPath, cv=2)
+
+
+@pytest.mark.parametrize("wrap", WRAPS, ids=["stopping", "path"])
 def test_estimators_of_taggers(wrap):
     fitted = wrap(make()).fit(X, Y)
     assert flat(fitted.predict(X)) == Y

@@ -29,6 +29,7 @@ URLS = dict(
     for line in importlib.metadata.metadata(_public.DISTRIBUTION).get_all("Project-URL") or ()
 )
 SOURCE = URLS.get("Source", "").rstrip("/")
+PAGES = URLS.get("Documentation", "")
 PACKAGE = Path(sskit.__file__).parent
 
 project = "sskit"
@@ -47,7 +48,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",  # formulas are drawn by a MathJax that ships with the pages
+    *(["sphinxext.opengraph"] if PAGES else []),  # what a link in a message shows needs an address
 ]
+ogp_site_url, ogp_social_cards = PAGES, {"enable": False}
 
 root_doc = "index"
 templates_path = ["_templates"]

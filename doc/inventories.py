@@ -4,6 +4,7 @@ Sphinx warns of an inventory that it cannot fetch, and warnings are errors here.
 before: without a network there are no links, and the pages are built all the same.
 """
 
+import urllib.error
 import urllib.request
 import zlib
 from pathlib import Path
@@ -33,22 +34,24 @@ def fetch(folder, projects=PROJECTS):
     mapping : dict of str to tuple
         Of those projects up to the first one that cannot be reached, or has no inventory.
     """
-    found = {}
+    mapping = {}
     for name, address in projects.items():
         file = Path(folder, f"{name}.inv")
         try:
             # some hosts refuse what names itself Python
-            asked = urllib.request.Request(
+            request = urllib.request.Request(
                 f"{address}objects.inv", headers={"User-Agent": "Sphinx"}
             )
-            with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
-                inventory = answer.read()
+            with urllib.request.urlopen(request, timeout=SECONDS) as response:
+                inventory = response.read()
             # a page that says "not found" is none
             zlib.decompress(inventory.split(b" compressed using zlib.\n", 1)[1])
         except (OSError, IndexError, zlib.error) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
             print(f"no links to {address}, nor to projects after it: {error}")
             break
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(inventory)
-        found[name] = (address, str(file))
-    return found
+        mapping[name] = (address, str(file))
+    return mapping

@@ -66,7 +66,7 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
     options = {} if default is REQUIRED else {"default": default}
     for values in allowed:
         if isinstance(values, Options):  # a set, which errors would list in another order each run
-            values.options = dict.fromkeys(sorted(values.options, key=repr)).keys()
+            values.options = tuple(sorted(values.options, key=repr))
     allowed = list(allowed) if allowed else "no_validation"
     return field(**options, kw_only=kw_only, metadata={"allowed": allowed})
 

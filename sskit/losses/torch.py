@@ -60,13 +60,13 @@ def loss_function(layer: StructuredHinge | StructuredLogLoss) -> Callable[..., A
     if not isinstance(layer, (StructuredHinge, StructuredLogLoss)):
         raise TypeError(f"layer must be a StructuredHinge or StructuredLogLoss, got {layer!r}")
 
-    def as_arrays(given):
-        if isinstance(given, (list, tuple)):
-            return [as_arrays(item) for item in given]
-        if not isinstance(given, torch.Tensor):
-            return given
-        half = given.dtype in (torch.float16, torch.bfloat16)
-        return (given.float() if half else given).detach().cpu().numpy()
+    def as_arrays(values):
+        if isinstance(values, (list, tuple)):
+            return [as_arrays(item) for item in values]
+        if not isinstance(values, torch.Tensor):
+            return values
+        half = values.dtype in (torch.float16, torch.bfloat16)
+        return (values.float() if half else values).detach().cpu().numpy()
 
     class Losses(torch.autograd.Function):
         """The losses of flat tensors: autograd knows no lists."""
@@ -80,8 +80,8 @@ def loss_function(layer: StructuredHinge | StructuredLogLoss) -> Callable[..., A
         @staticmethod
         @torch.autograd.function.once_differentiable
         def backward(ctx, weights):
-            found = ctx.evaluation.gradients(as_arrays(weights))
-            flat = [g for by in found for g in (by if isinstance(by, list) else [by])]
+            gradients = ctx.evaluation.gradients(as_arrays(weights))
+            flat = [g for by in gradients for g in (by if isinstance(by, list) else [by])]
             flat = [g for g in flat if g is not None]
             return None, *(torch.tensor(g, **k) for g, k in zip(flat, ctx.kinds, strict=True))
 
@@ -89,10 +89,11 @@ def loss_function(layer: StructuredHinge | StructuredLogLoss) -> Callable[..., A
         options = {"edges": edges, "mask": mask, "token_weight": token_weight}
         options = {name: as_arrays(x) for name, x in options.items() if x is not None}
         labels, flat, places = as_arrays(labels), [], []
-        for given in (unary, pairwise):
-            items = given if isinstance(given, (list, tuple)) else [given]
+        for potentials in (unary, pairwise):
+            several = isinstance(potentials, (list, tuple))
+            items = potentials if several else [potentials]
             items = [torch.as_tensor(x) for x in items if x is not None]
-            places.append((isinstance(given, (list, tuple)), len(flat), len(flat) + len(items)))
+            places.append((several, len(flat), len(flat) + len(items)))
             flat += items
 
         def evaluate(*arrays):

@@ -74,12 +74,12 @@ class Checkpoint:
             The present state of parts, by their numbers.
         """
         self.files.makedirs(os.path.dirname(self.path), exist_ok=True)
-        if not isinstance(self.files, LocalFileSystem):
-            # stores of objects replace one by another as a whole
-            self.files.pipe_file(self.path, pickle.dumps(__version__) + pickle.dumps(starts))
-            return
         unfinished = f"{self.path}.unfinished"
-        with open(unfinished, "wb") as file:
+        with self.files.open(unfinished, "wb") as file:
             pickle.dump(__version__, file)
             pickle.dump(starts, file)
-        os.replace(unfinished, self.path)
+        if isinstance(self.files, LocalFileSystem):
+            # on Windows too in place of the last one, which `mv` would copy over
+            os.replace(unfinished, self.path)
+        else:
+            self.files.mv(unfinished, self.path)

@@ -1,5 +1,8 @@
 """Checkpoints are complete, wherever they are: in folders, or on file systems of fsspec."""
 
+import threading
+import warnings
+
 import fsspec
 import pytest
 from helpers.objectives import bracket
@@ -18,14 +21,45 @@ PLACES = [slice(7), slice(7, 14), slice(14, 20)]
 X, Y = ([data[place] for place in PLACES] for data in (TOKENS, TAGS))
 
 
-@pytest.fixture(params=["path", "file://", "memory://"])
+@pytest.fixture
+def ftp_server(tmp_path):
+    """The address of a server on this machine, in a thread of its own, whose files are here."""
+    with warnings.catch_warnings():
+        # of asyncore, which it takes from Python as long as this has it
+        warnings.simplefilter("ignore", DeprecationWarning)
+        authorizers = pytest.importorskip("pyftpdlib.authorizers")
+        from pyftpdlib.handlers import FTPHandler
+        from pyftpdlib.servers import FTPServer
+
+    class Handler(FTPHandler):
+        authorizer = authorizers.DummyAuthorizer()
+
+    Handler.authorizer.add_user("user", "word", str(tmp_path), perm="elradfmw")
+    server = FTPServer(("127.0.0.1", 0), Handler)
+    ended = threading.Event()
+
+    def serve():
+        while not ended.is_set():
+            server.serve_forever(timeout=0.01, blocking=False)
+        server.close_all()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield f"ftp://user:word@127.0.0.1:{server.address[1]}"
+    ended.set()
+    thread.join()
+
+
+@pytest.fixture(params=["path", "file://", "memory://", "ftp://"])
 def folder(request, tmp_path):
-    """A folder as users give it, and where fsspec finds it."""
+    """A folder as users give it."""
     if request.param == "path":
         yield tmp_path / "kept"
-        return
-    yield f"{request.param}{tmp_path}/kept"
-    fsspec.filesystem("memory").store.clear()
+    elif request.param == "ftp://":
+        yield f"{request.getfixturevalue('ftp_server')}/kept"
+    else:
+        yield f"{request.param}{tmp_path}/kept"
+        fsspec.filesystem("memory").store.clear()
 
 
 def test_a_fit_goes_on_from_any_file_system(folder):
@@ -33,7 +67,7 @@ def test_a_fit_goes_on_from_any_file_system(folder):
     with pytest.warns(ConvergenceWarning):
         begun = clone(model).set_params(estimator__max_iter=3).fit(X, Y)
     files, place = fsspec.core.url_to_fs(str(folder))
-    assert [name.rsplit("/", 1)[1] for name in files.ls(place, detail=False)] == ["checkpoint"]
+    assert [name.split("/")[-1] for name in files.ls(place, detail=False)] == ["checkpoint"]
     # an unfinished file changes nothing
     files.pipe_file(f"{place}/checkpoint.unfinished", b"half")
     n_loads = [0]

@@ -191,7 +191,7 @@ def renumber(layout, w, order):
     for block in layout.of_features(w) if order is not None else ():
         for first in range(0, len(block), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
-            block[part] = block[part][:, order]
+            block[part] = block[part].take(order, axis=1)
 
 
 def _mapped_room(dtype, shape):
@@ -453,8 +453,10 @@ def heavy_columns(features, names):
             else:
                 squares += np.einsum("ij,ij->j", X, X, dtype=np.float64)
         total = squares.sum()
-        largest = np.argsort(-squares, kind="stable")
-        sizes = squares[largest[: min(FEW, len(squares) // 2) + 1]]
+        n_largest = min(FEW, len(squares) // 2) + 1
+        largest = np.argpartition(-squares, n_largest - 1)[:n_largest]
+        largest = largest[np.argsort(-squares[largest])]
+        sizes = squares[largest]
         enough = sizes[:-1].cumsum() > MOST * total
         fewest = np.flatnonzero(enough & (sizes[:-1] > MUCH_MORE * sizes[1:]))
     if not (len(fewest) and np.isfinite(total)):

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES
-from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
+from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self, with_callbacks
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -25,7 +25,6 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.objective import CostOptions, decided_costs, surrogate_lam
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import is_likelihood
@@ -39,13 +38,14 @@ from sskit.estimators.completion.states import (
 )
 from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.reading.summary import RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import (
     check_segmentations,
     lengths_by_label,
     segments_of,
     tags_of,
 )
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.ragged import check_filled, split, stack_sequences
 from sskit.inputs.ragged_array import make_offsets
 from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
@@ -371,7 +371,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     lengths: bool = parameter("boolean", default=True)
     segment_features: Callable[..., Any] | None = parameter(callable, None, default=None)
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
-        StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict, default="segments"
+        "array-like", dict, default="segments"
     )
 
     @property
@@ -475,7 +475,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             segments = self.segment_features, stacked, int(limits.max())
             whole = whole_features(*segments, n_whole, checked.numbers)
         losses = self._losses(codes, stacked.lengths, summary)
-        losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
+        losses["block_weight"] = summary.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
         problem = model.bind(stacked, truth, whole=whole, **losses)
         shared = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
-from sskit._types import History, Method, Self
+from sskit._types import History
 from sskit._warnings import warn
 from sskit.core.fingerprint import Fingerprint
 from sskit.solvers.common.progress import report
@@ -289,30 +289,6 @@ class FittedRounds:
     n_rounds_: int
     round_objectives_: np.ndarray
     stationary_: bool
-
-
-# As type checkers see scikit-learn's, which has no types.
-if TYPE_CHECKING:
-
-    class CallbackSupportMixin:
-        """Scikit-learn's mixin of estimators that call callbacks."""
-
-        def set_callbacks(self, *callbacks: Any) -> Self: ...
-
-    def with_callbacks(method: Method) -> Method:
-        """Return the method that calls callbacks."""
-        ...
-else:
-    try:
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
-    except ImportError:  # scikit-learn < 1.9
-
-        class CallbackSupportMixin:
-            """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""
-
-        def with_callbacks(method):
-            """Return the method as it is."""
-            return method
 
 
 class PassReporter:

@@ -72,7 +72,7 @@ def constraints_of(declared):
     """Return the constraints of a declared parameter, in the form of scikit-learn."""
     allowed = list(declared.metadata["allowed"])
     # all strings in an annotation are those of a Literal
-    listed = re.findall(r'"([^"]*)"', declared.type) if isinstance(declared.type, str) else []
+    listed = re.findall(r"'([^']*)'", declared.type) if isinstance(declared.type, str) else []
     if listed and not any(isinstance(values, StrOptions) for values in allowed):
         allowed.insert(0, StrOptions(set(listed)))
     for values in allowed:

@@ -204,9 +204,10 @@ class SegmentPosterior(Posterior):
 
     def spans(self, y, scheme):
         """Return the segments of y, each with its probability; the scheme is that of the tagger."""
-        spans, out = self.tagger._true_segments(y, self.offsets), []
+        true, out = self.tagger._read_true(y, self.offsets), []
         place = {label: k for k, label in enumerate(self.tagger.classes_.tolist())}
         fractions = self.scores.fractions(self.calibration, self.possible)
+        spans = true.known_segments(self.offsets, self.tagger.outside)
         for some, table in zip(spans, fractions, strict=True):
             spans_of = []
             for start, stop, label in some:

@@ -27,9 +27,13 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.objective import CostOptions, decided_costs, surrogate_lam
 from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.combinations import is_likelihood
+from sskit.estimators.combinations import check_combinations, is_likelihood, several
 from sskit.estimators.completion.hidden import settings_of
-from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
+from sskit.estimators.completion.segments import (
+    HiddenSegments,
+    PartialSegments,
+    SegmentStateDecoder,
+)
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     fitted_states,
@@ -40,14 +44,17 @@ from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import as_fitted, read_columns
 from sskit.estimators.reading.summary import RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import (
+    agreeing_codes,
     check_segmentations,
+    contradicted,
     lengths_by_label,
     segments_of,
     tags_of,
 )
 from sskit.inputs.labels.counted import Labels
+from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged import check_filled, split, stack_sequences
-from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features
@@ -176,6 +183,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         to ``max_length`` tokens, once in `fit` and again in each prediction: less than T M calls
         for a sequence, whose T M q results stay in memory as float64 until the fit ends. To pickle
         or save a model the function must be that of a module, not a lambda.
+    ignore_label : object, default=None
+        The tag in y of tokens without one, or the label of stretches of tokens whose segments are
+        not known. They do not count in the loss and in `score`: a predicted segment costs
+        something only where it contradicts what is known, and one that is missed only if it is
+        known from its first token to its last. Training completes what is not known by the best
+        segments under the current weights. It may be of another type than the labels; None means
+        that there is no such label. Not with hidden states or ``surrogate="log"``.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
@@ -307,10 +321,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         How many hidden states each label has; only if some label has several. The rows of all
         weights are then those of states, whose labels are in ``state_labels_``.
     n_rounds_ : int
-        Only with hidden states: number of convex problems that were solved.
+        Only with hidden states, or if segments are not known: number of convex problems that were
+        solved.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, the objective P(w) after each round, with the best states of the true segments.
-        It never rises. ``primal_objective_`` is that of the last convex problem.
+        Likewise, the objective P(w) after each round, with the best states of the true segments,
+        or the best segments that agree with what is known. It never rises. ``primal_objective_`` is that of the last convex problem.
     stationary_ : bool
         Likewise, whether the last round converged and its w completes the states as they were in
         it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
@@ -370,6 +385,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     first_last: bool = parameter("boolean", default=True)
     lengths: bool = parameter("boolean", default=True)
     segment_features: Callable[..., Any] | None = parameter(callable, None, default=None)
+    ignore_label: object = parameter(default=None)
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
         "array-like", dict, default="segments"
     )
@@ -377,8 +393,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     @property
     def _asks(self):
         """Return what segments require, as `refusal` takes it."""
-        of_likelihood = {"of segments": "surrogate='log'"} if is_likelihood(self) else {}
-        return {"segments": "a segmentation"} | of_likelihood
+        asked = {"segments": "a segmentation"}
+        if is_likelihood(self):
+            asked["of segments"] = "surrogate='log'"
+        if several(self.n_states_per_label):
+            asked["states of segments"] = f"n_states_per_label={self.n_states_per_label!r:.80}"
+        return asked
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:
@@ -395,7 +415,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of
-            any sortable type, in any order; they must not overlap.
+            any sortable type, in any order; they must not overlap. Where nothing is known the tag,
+            or the label, is `ignore_label`. A segment with the tag before such a token may go on
+            there, unless its tag ends it; a segment that was given does not.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the sequences.
 
@@ -416,8 +438,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X, allow_empty=True)
         check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
-        form = self.scheme, self.outside, self.max_length
+        form = self.scheme, self.outside, self.max_length, self.ignore_label
         target = check_segmentations(y, stacked.lengths, *form)
+        known = target.labelled
+        if target.unknown is not None:
+            i, t = locate(stacked.offsets, np.argmin(known))
+            check_combinations(self, unknown=f"token {t} of y[{i}], which has no known label,")
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         numbers = np.flatnonzero(stacked.lengths)
         stacked, weight = without_empty(stacked, weight, part)
@@ -427,10 +453,15 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         read = {"data": stacked, "weight": weight, "columns": columns}
         summary = SegmentSummary.of_rows(
             **read,
-            labels=Labels.of(target.classes, target.codes >> 1, counted),
+            labels=Labels.of(
+                target.classes,
+                target.codes[known] >> 1,
+                None if counted is None else counted[known],
+            ),
             scale=scale,
             form=target.form,
-            n_certain=len(target.codes),
+            n_certain=int(known.sum()),
+            n_hidden=int((~known).sum()),
             max_lengths=lengths_by_label(target.classes, target.codes),
             longest=int(stacked.lengths.max()),
             n_segment_features=count_features(self.segment_features, stacked, numbers[0]),
@@ -475,6 +506,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             segments = self.segment_features, stacked, int(limits.max())
             whole = whole_features(*segments, n_whole, checked.numbers)
         losses = self._losses(codes, stacked.lengths, summary)
+        unknown = target.unknown
+        if summary.n_hidden:  # perhaps of other parts
+            unknown = np.zeros(len(codes), dtype=np.int8) if unknown is None else unknown
+            losses["right"] = agreeing_codes(codes, unknown, states.labels)
+            if losses.get("false_cost") is not None:
+                losses["costs"] *= target.wholly_known(stacked.offsets)
         losses["block_weight"] = summary.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
         problem = model.bind(stacked, truth, whole=whole, **losses)
@@ -490,6 +527,14 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
             shared["n_states_"] = states.counts
             known = {"data": stacked, "codes": codes, "states": states, "whole": whole}
             completion = HiddenSegments(model=model, **known, **settings_of(self))
+        elif summary.n_hidden:
+            possible = losses["right"]
+            known = {name: losses.get(name) for name in ("block_weight", "table", "false_cost")}
+            known |= {"data": stacked, "cost": losses["costs"], "states": states, "whole": whole}
+            known["partial"] = PartialLabels(
+                classes=np.arange(possible.shape[1]), labels=truth, possible=possible
+            )
+            completion = PartialSegments(model=model, **known, **settings_of(self))
         to_attributes, (lam, rule) = BlockAttributes(model.layout, shared), surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
@@ -588,23 +633,30 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         return self._f1(y, decoder.best(), offsets, sample_weight)
 
     def _f1(self, y, codes, offsets, sample_weight):
-        """Return the F1 score of segments, given labellings of all sequences."""
-        predicted, true = self._segments(codes, offsets), self._true_segments(y, offsets)
-        weight = check_sample_weight(sample_weight, len(true))
-        pairs = zip(true, predicted, strict=True)
-        counts = np.array([(len({*one} & {*other}), len(one) + len(other)) for one, other in pairs])
-        hits, total = counts.T @ (np.ones(len(true)) if weight is None else weight)
+        """Return the F1 score of segments, given labellings of all sequences.
+
+        A predicted segment that agrees with what is known, but may be another one, does not count.
+        """
+        true = self._read_true(y, offsets)
+        known, wrong = true.known_segments(offsets, self.outside), None
+        if true.unknown is not None:
+            wrong = contradicted(codes, true.agreeing(self.classes_.tolist()), offsets)
+        predicted, wrong = self._segments(codes, offsets), self._segments(codes, offsets, wrong)
+        weight, counts = check_sample_weight(sample_weight, len(known)), []
+        for ours, all_theirs, theirs in zip(known, predicted, wrong, strict=True):
+            hits = {*ours} & {*all_theirs}
+            counts.append((len(hits), len(ours) + len(hits.union(theirs))))
+        hits, total = np.array(counts).T @ (np.ones(len(known)) if weight is None else weight)
         return float(2 * hits / total) if total else 0.0
 
-    def _true_segments(self, y, offsets):
-        """Return what users give as y as lists of tuples."""
-        true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
-        labels = true.classes.tolist()
-        return segments_of(true.codes, offsets, labels, place_of(self.outside, labels))
+    def _read_true(self, y, offsets):
+        """Return what users give as y as `Segmentations`."""
+        options = {"ignore_label": self.ignore_label}
+        return check_segmentations(y, np.diff(offsets), self.scheme, self.outside, **options)
 
-    def _segments(self, codes, offsets):
-        """Return labellings as lists of tuples."""
-        return segments_of(codes, offsets, self.classes_.tolist(), self.outside_)
+    def _segments(self, codes, offsets, chosen=None):
+        """Return labellings as lists of tuples, perhaps of segments at some first tokens alone."""
+        return segments_of(codes, offsets, self.classes_.tolist(), self.outside_, chosen)
 
     def _answers(self, codes, offsets):
         """Return labellings in the form of y in fit."""

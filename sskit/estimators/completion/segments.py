@@ -1,4 +1,4 @@
-"""Hidden states of the labels of segments."""
+"""Segments that are not known, and hidden states of the labels of those that are."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.clusters import cluster_states
+from sskit.estimators.completion.hidden import Hidden
 from sskit.estimators.completion.states import LabelStates, StateDecoder
 from sskit.inputs.chains.segments import spans_of
 from sskit.inputs.ragged_array import RaggedArray
@@ -94,3 +95,75 @@ class HiddenSegments(Completion):
         for _ in range(self.n_init):
             given = self.kinds, self.states.counts, random_state
             yield self.as_truth(cluster_states(means, *given))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialSegments(Hidden):
+    """Completes the segments of tokens of which not all is known; see `Hidden`.
+
+    What is possible at a token is not a label but a code of `SegmentModel.bind`: that a segment of
+    some label begins there, or goes on.
+
+    Attributes
+    ----------
+    whole : ndarray or None
+        Features of whole segments, see `whole_features`.
+    false_cost : ndarray or None
+        Cost of a segment that is not true, see `SegmentModel.bind`.
+    """
+
+    whole: np.ndarray | None
+    false_cost: np.ndarray | None
+
+    def complete(self, w):
+        """Return the codes (n_tokens,) of the best segments that agree with what is known."""
+        blocks, limits = self.model.layout.split(w), self.model.limits
+        options = {"n_jobs": self.n_jobs, "known": self.partial.possible}
+        return self.model.decoder(self.data, blocks, limits, self.whole, **options).best()
+
+    def drawn(self, random_state):
+        """Return codes that agree with what is known: the best under weights drawn at random."""
+        rng = check_random_state(random_state)
+        return self.complete(rng.normal(size=self.model.layout.n_weights))
+
+    def bind(self, known):
+        """Return the problem of all stretches of some tokens, with their segments cut at the ends.
+
+        If there are none it is that of one token, which weighs nothing.
+        """
+        weight, (n, *_) = self.block_weight, known.shape
+        if not known.any():
+            known, weight = np.arange(n) == 0, np.zeros(len(weight))
+        offsets = self.data.offsets
+        begins = known & ~np.append(False, known[:-1])
+        begins[offsets[:-1]] |= known[offsets[:-1]]
+        rows, first = np.flatnonzero(known), np.flatnonzero(begins)
+        codes = self.partial.labels[rows].astype(np.int32)
+        starts = np.flatnonzero(begins[rows])
+        codes[starts] |= 1
+        owners = np.searchsorted(offsets, first, side="right") - 1
+        stretches = RaggedArray(self.data.values[rows], np.append(starts, len(rows)))
+        whole = self.whole
+        if whole is not None:
+            whole = self._whole_of(first, stretches.lengths, owners)
+        losses = {"false_cost": self.false_cost, "table": self.table, "whole": whole}
+        return self.model.bind(stretches, codes, self.cost[rows], weight[owners], **losses)
+
+    def _whole_of(self, first, sizes, owners):
+        """Return the features of whole segments of stretches, from those of their sequences."""
+        lengths, most = self.data.lengths, int(self.model.limits.max())
+        n_whole = self.model.layout.shapes["segment_coef"][1]
+        places = np.append(0, np.cumsum(lengths * np.minimum(lengths, most) * n_whole))
+        pieces = []
+        for begin, size, i in zip(first.tolist(), sizes.tolist(), owners.tolist(), strict=True):
+            table = self.whole[places[i] : places[i + 1]].reshape(int(lengths[i]), -1, n_whole)
+            t = begin - int(self.data.offsets[i])
+            pieces.append(table[t : t + size, : min(size, most)].ravel())
+        return np.concatenate(pieces)
+
+    def adapted(self, w):
+        """Return weights of the known part without those of first and last labels."""
+        w = np.array(w)
+        blocks = self.model.layout.split(w)
+        blocks["start"][:] = blocks["end"][:] = 0.0
+        return w

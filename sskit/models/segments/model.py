@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Decoder, Request, gather
+from sskit.models.request import NO_LABELS, Decoder, Request, gather
 from sskit.models.segments.structure import SegmentStructure
 from sskit.models.structure import NodeLoss, StructuredProblem
 
@@ -85,7 +85,17 @@ class SegmentModel:
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
 
-    def bind(self, stacked, codes, costs, block_weight, false_cost=None, whole=None, table=None):
+    def bind(
+        self,
+        stacked,
+        codes,
+        costs,
+        block_weight,
+        false_cost=None,
+        whole=None,
+        table=None,
+        right=None,
+    ):
         """Bind the model to training data.
 
         Parameters
@@ -107,6 +117,9 @@ class SegmentModel:
             Factors of the costs of tokens by true and predicted state. The factor is 1 if the state
             has the right label, but a segment wrongly begins there or does not. None: 1 for all
             wrong tokens.
+        right : ndarray of shape (n_tokens, 2 K), bool, default=None
+            Which codes agree with what is known of each token, the true one among them; then no
+            segmentation costs anything that has such codes alone. None: all is known.
 
         Returns
         -------
@@ -124,11 +137,21 @@ class SegmentModel:
             table = 1.0 - alike
         if table is not None:
             table = np.kron(table, np.ones((2, 2))) + np.kron(alike, 1 - np.eye(2))
-        loss = NodeLoss(codes, costs, 2 * n_states, table)
-        structure = SegmentStructure(*arguments, labels=self.labels)
+        loss = NodeLoss(codes, costs, 2 * n_states, table, right=right)
+        structure = SegmentStructure(*arguments, right is not None, self.labels)
         return StructuredProblem(feature_map, structure, loss, block_weight)
 
-    def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
+    def decoder(
+        self,
+        stacked,
+        blocks,
+        limits,
+        whole=None,
+        possible=None,
+        n_jobs=None,
+        factor=1.0,
+        known=None,
+    ):
         """Bind sequences to the weights that segment them, which are not checked.
 
         Parameters
@@ -147,6 +170,8 @@ class SegmentModel:
             Number of threads.
         factor : float, default=1.0
             What all weights are multiplied by.
+        known : ndarray of shape (n_tokens, 2 K), bool, default=None
+            In place of `possible`: codes that are possible at each token, of `bind`.
 
         Returns
         -------
@@ -163,8 +188,13 @@ class SegmentModel:
         n_columns = n_states * len(coefs)
         feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
         arguments = feature_map, limits, self.has_lengths
-        structure = SegmentStructure(*arguments, whole=whole, forbids=possible is not None)
-        return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)
+        if known is not None:
+            masks = {"known": NodeLoss(*NO_LABELS, 2 * n_states, possible=known)}
+        else:
+            masks = {"possible": possible, "n_states": n_states}
+        forbids = possible is not None or known is not None
+        structure = SegmentStructure(*arguments, whole=whole, forbids=forbids)
+        return Decoder(Request(feature_map, structure, weights, **masks), n_jobs)
 
     def span_scores(self, stacked, spans, blocks, whole=None):
         """Return the scores of some segments with each state, without those of their neighbours.

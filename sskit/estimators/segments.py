@@ -325,7 +325,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         solved.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
         Likewise, the objective P(w) after each round, with the best states of the true segments,
-        or the best segments that agree with what is known. It never rises. ``primal_objective_`` is that of the last convex problem.
+        or the best segments that agree with what is known. It never rises. ``primal_objective_``
+        is that of the last convex problem.
     stationary_ : bool
         Likewise, whether the last round converged and its w completes the states as they were in
         it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
@@ -510,8 +511,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         if summary.n_hidden:  # perhaps of other parts
             unknown = np.zeros(len(codes), dtype=np.int8) if unknown is None else unknown
             losses["right"] = agreeing_codes(codes, unknown, states.labels)
-            if losses.get("false_cost") is not None:
-                losses["costs"] *= target.wholly_known(stacked.offsets)
+            of_segments = losses.get("false_cost") is not None
+            counted = target.wholly_known(stacked.offsets) if of_segments else target.labelled
+            losses["costs"] = losses["costs"] * counted
         losses["block_weight"] = summary.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
         problem = model.bind(stacked, truth, whole=whole, **losses)

@@ -77,7 +77,7 @@ estimators/base: core estimators/combinations estimators/explanation estimators/
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
   solvers/common solvers/convex_concave solvers/quasi_newton
 estimators/completion: estimators/base estimators/reading inputs inputs/chains inputs/labels models
-  models/chain models/likelihood solvers/convex_concave
+  models/likelihood models/segments solvers/convex_concave
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading models/columns
 estimators/tagging: estimators/base estimators/combinations estimators/completion

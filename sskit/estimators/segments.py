@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES
 from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self, with_callbacks
@@ -29,11 +28,7 @@ from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import check_combinations, is_likelihood, several
 from sskit.estimators.completion.hidden import settings_of
-from sskit.estimators.completion.segments import (
-    HiddenSegments,
-    PartialSegments,
-    SegmentStateDecoder,
-)
+from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
     HiddenStatesMixin,
     fitted_states,
@@ -48,6 +43,8 @@ from sskit.inputs.chains.segments import (
     check_segmentations,
     contradicted,
     lengths_by_label,
+    limits_of,
+    place_of,
     segments_of,
     tags_of,
 )
@@ -471,12 +468,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
-        asked = self.n_states_per_label, summary.labels.values, summary.n_certain
+        labels, lengths = summary.labels.values, (summary.max_lengths, summary.longest)
         options = SegmentOptions(
             **vars(options),
             **decided_costs(self, summary.labels),
-            limits=limits_of(self.max_length, self.outside, summary),
-            states=resolve_states(*asked),
+            limits=limits_of(self.max_length, self.outside, labels, *lengths),
+            states=resolve_states(self.n_states_per_label, labels, summary.n_certain),
         )
         return replace(summary, options=options)
 
@@ -506,17 +503,14 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         if n_whole:
             segments = self.segment_features, stacked, int(limits.max())
             whole = whole_features(*segments, n_whole, checked.numbers)
-        losses = self._losses(codes, stacked.lengths, summary)
-        unknown = target.unknown
-        if summary.n_hidden:  # perhaps of other parts
-            unknown = np.zeros(len(codes), dtype=np.int8) if unknown is None else unknown
-            losses["right"] = agreeing_codes(codes, unknown, states.labels)
-            of_segments = losses.get("false_cost") is not None
-            counted = target.wholly_known(stacked.offsets) if of_segments else target.labelled
-            losses["costs"] = losses["costs"] * counted
+        losses = self._losses(target, codes, stacked, summary)
         losses["block_weight"] = summary.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
-        problem = model.bind(stacked, truth, whole=whole, **losses)
+        possible, partly = None, summary.n_hidden > 0  # perhaps in other parts
+        if partly or states.hidden:
+            possible = agreeing_codes(codes, target.unknown, states.labels)
+        right = possible if partly else None
+        problem = model.bind(stacked, truth, whole=whole, right=right, **losses)
         shared = {
             "max_length_": limits,
             "outside_": place_of(self.outside, labels.values.tolist()),
@@ -524,31 +518,29 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        completion = None
         if states.hidden:
             shared["n_states_"] = states.counts
-            known = {"data": stacked, "codes": codes, "states": states, "whole": whole}
-            completion = HiddenSegments(model=model, **known, **settings_of(self))
-        elif summary.n_hidden:
-            possible = losses["right"]
-            known = {name: losses.get(name) for name in ("block_weight", "table", "false_cost")}
-            known |= {"data": stacked, "cost": losses["costs"], "states": states, "whole": whole}
-            known["partial"] = PartialLabels(
-                classes=np.arange(possible.shape[1]), labels=truth, possible=possible
-            )
-            completion = PartialSegments(model=model, **known, **settings_of(self))
+        completion = None
+        if possible is not None:
+            numbers = np.arange(possible.shape[1])
+            known = {"cost": losses.pop("costs"), "table": None, "false_cost": None} | losses
+            known["partial"] = PartialLabels(classes=numbers, labels=truth, possible=possible)
+            known |= {"data": stacked, "states": states, "whole": whole, **settings_of(self)}
+            completion = HiddenSegments(model=model, **known)
         to_attributes, (lam, rule) = BlockAttributes(model.layout, shared), surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
-    def _losses(self, codes, lengths, summary):
+    def _losses(self, target, codes, stacked, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
 
         Parameters
         ----------
+        target : Segmentations
+            True segments; what is not known of them costs nothing.
         codes : ndarray of shape (n_tokens,)
-            True segments, of labels.
-        lengths : ndarray of shape (n,)
-            Numbers of tokens of the sequences.
+            Those of labels by their numbers in all data.
+        stacked : RaggedArray
+            The sequences.
         summary : SegmentSummary
             Of all data.
 
@@ -561,9 +553,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         factors = np.ones(len(values)) if options.factors is None else options.factors
         if isinstance(self.loss, str) and self.loss == "segments":
             factors = np.where([label == self.outside for label in values], 0.0, factors)
-            costs = factors[codes >> 1] * (codes & 1)
+            costs = factors[codes >> 1] * target.wholly_known(stacked.offsets)
             return {"costs": costs, "false_cost": factors[options.states.labels]}
-        costs = factors[codes >> 1]
+        costs, lengths = factors[codes >> 1] * target.labelled, stacked.lengths
         if isinstance(self.loss, str) and self.loss == "hamming":
             costs = costs / np.repeat(lengths, lengths)
         return {"costs": costs, "table": options.states.of_pairs(options.table)}
@@ -732,33 +724,3 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         limits = self.max_length_ if states is None else self.max_length_[states.labels]
         model = SegmentModel(n_features, limits, *parts)
         return model, check_weights(self, model.layout)
-
-
-def place_of(outside, labels):
-    """Return the place of the label of tokens outside among others; -1 if there are none."""
-    return labels.index(outside) if outside in labels else -1
-
-
-def limits_of(max_length, outside, summary):
-    """Return how long the segments of each label may be.
-
-    Parameters
-    ----------
-    max_length : int, dict by label, or None
-        The parameter; None and labels that are not named have the longest seen.
-    outside : object
-        Label of tokens outside, segments of one token.
-    summary : SegmentSummary
-        Of all data.
-
-    Returns
-    -------
-    limits : ndarray of shape (K,), int64
-        At least 1, and at most the length of the longest sequence.
-    """
-    labels, longest = summary.labels.values.tolist(), summary.longest
-    asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
-    asked = by_label(asked | {outside: 1}, summary.labels.values, None)
-    limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
-    # a step of `partial_fit` may have none of a label
-    return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)

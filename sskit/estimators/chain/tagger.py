@@ -392,6 +392,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _rules(self, labels, checked):
         """Return allowed transitions, first and last labels; None each if all are."""
+        if self.allowed_transitions is None:
+            return None, None, None
         place = checked and checked.target.place_in(checked.offsets)
         return resolve_transitions(self.allowed_transitions, labels.values, place)
 

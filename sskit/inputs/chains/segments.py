@@ -101,9 +101,8 @@ class Segmentations(NamedTuple):
         outside : object
             The label of tokens in no segment.
         """
-        labels = self.classes.tolist()
-        place = labels.index(outside) if outside in labels else -1
-        return segments_of(self.codes, offsets, labels, place, self.wholly_known(offsets))
+        labels, known = self.classes.tolist(), self.wholly_known(offsets)
+        return segments_of(self.codes, offsets, labels, place_of(outside, labels), known)
 
     def place_in(self, offsets):
         """Return a function from the number of a label to what messages call its first sequence."""
@@ -298,13 +297,15 @@ def agreeing_codes(codes, unknown, labels):
     ----------
     codes : ndarray of shape (n_tokens,)
         Of labels, some that agree.
-    unknown : ndarray of shape (n_tokens,)
+    unknown : ndarray of shape (n_tokens,) or None
         What is not known, as in `Segmentations`.
     labels : ndarray of shape (S,)
         The label of each state.
     """
-    of_label = ((codes >> 1)[:, None] == labels) | (unknown & NO_LABEL > 0)[:, None]
-    begins = ((codes & 1)[:, None] == np.arange(2)) | (unknown & NO_BEGINNING > 0)[:, None]
+    of_label, begins = (codes >> 1)[:, None] == labels, (codes & 1)[:, None] == np.arange(2)
+    if unknown is not None:
+        of_label |= (unknown & NO_LABEL > 0)[:, None]
+        begins |= (unknown & NO_BEGINNING > 0)[:, None]
     return (of_label[:, :, None] & begins[:, None]).reshape(len(codes), -1)
 
 
@@ -386,3 +387,37 @@ def tags_of(codes, offsets, labels, outside, scheme):
     kinds[kinds == outside] = -1
     prefix = np.where(kinds < 0, OUTSIDE, np.where(codes & 1, BEGIN, INSIDE))
     return string_array(write_tags(prefix, kinds, labels, offsets, scheme))
+
+
+def place_of(outside, labels):
+    """Return the place of the label of tokens outside among others; -1 if there are none."""
+    return labels.index(outside) if outside in labels else -1
+
+
+def limits_of(max_length, outside, labels, seen, longest):
+    """Return how long the segments of each label may be.
+
+    Parameters
+    ----------
+    max_length : int, dict by label, or None
+        The parameter; None and labels that are not named have the longest seen.
+    outside : object
+        Label of tokens outside, segments of one token.
+    labels : ndarray of shape (K,)
+        The labels.
+    seen : dict
+        The longest segment of each.
+    longest : int
+        Length of the longest sequence.
+
+    Returns
+    -------
+    limits : ndarray of shape (K,), int64
+        At least 1, and at most the length of the longest sequence.
+    """
+    named = labels.tolist()
+    asked = max_length if isinstance(max_length, dict) else dict.fromkeys(named, max_length)
+    asked = by_label(asked | {outside: 1}, labels, None)
+    limits = [n or seen[label] for label, n in zip(named, asked, strict=True)]
+    # a step of `partial_fit` may have none of a label
+    return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)

@@ -84,6 +84,33 @@ def whole_features(function, stacked, max_length, n_features, numbers):
     return values
 
 
+def whole_of_parts(whole, lengths, model, first, parts, owners):
+    """Return the features of whole segments of parts of sequences.
+
+    Parameters
+    ----------
+    whole : ndarray of shape (n_values,)
+        Those of the sequences, as `whole_features` returns them.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens of the sequences.
+    model : SegmentModel
+        Says how long segments are, and how many features they have.
+    first : ndarray of shape (n_parts,)
+        The first token of each part within its sequence.
+    parts : RaggedArray
+        The parts.
+    owners : ndarray of shape (n_parts,)
+        The sequence of each.
+    """
+    most, n_features = int(model.limits.max()), model.layout.shapes["segment_coef"][1]
+    places = np.append(0, np.cumsum(lengths * np.minimum(lengths, most) * n_features))
+    pieces = []
+    for t, size, i in zip(first.tolist(), parts.lengths.tolist(), owners.tolist(), strict=True):
+        table = whole[places[i] : places[i + 1]].reshape(int(lengths[i]), -1, n_features)
+        pieces.append(table[t : t + size, : min(size, most)].ravel())
+    return np.concatenate(pieces)
+
+
 def _rows(stacked, i):
     """Return the rows of a sequence, which the function of the user cannot write to."""
     x = stacked.values[stacked.offsets[i] : stacked.offsets[i + 1]]

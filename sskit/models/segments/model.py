@@ -1,7 +1,6 @@
 """Segments of sequences: the semi-Markov model."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
@@ -196,48 +195,8 @@ class SegmentModel:
         structure = SegmentStructure(*arguments, whole=whole, forbids=forbids)
         return Decoder(Request(feature_map, structure, weights, **masks), n_jobs)
 
-    def span_scores(self, stacked, spans, blocks, whole=None):
-        """Return the scores of some segments with each state, without those of their neighbours.
-
-        Parameters
-        ----------
-        stacked : RaggedArray
-            Features of the sequences.
-        spans : tuple of two ndarray of shape (m,)
-            First tokens and lengths of the segments.
-        blocks : dict of ndarray
-            Weights by the names of the layout.
-        whole : ndarray of shape (n_values,), default=None
-            Features of whole segments, as `SegmentStructure` takes them.
-
-        Returns
-        -------
-        scores : ndarray of shape (m, K)
-        """
-        X, (starts, sizes) = stacked.values, spans
-        several = (self.limits > 1)[None]
-        scores = np.add.reduceat(as_dense(X @ blocks["coef"].T), starts, axis=0)
-        if self.has_ends:
-            scores += several * as_dense(X[starts] @ blocks["first_coef"].T)
-            scores += several * as_dense(X[starts + sizes - 1] @ blocks["last_coef"].T)
-        if self.has_lengths:
-            scores += several * blocks["lengths"].T[sizes - 1]
-        if whole is not None:
-            weights, offsets = blocks["segment_coef"], stacked.offsets
-            most = np.minimum(stacked.lengths, int(self.limits.max()))
-            first = np.append(0, np.cumsum(stacked.lengths * most))
-            i = np.searchsorted(offsets, starts, side="right") - 1
-            rows = first[i] + (starts - offsets[i]) * most[i] + sizes - 1
-            scores += whole.reshape(-1, weights.shape[1])[rows] @ weights.T
-        return scores
-
 
 def segment_map(rows, offsets, n_states, n_columns, n_table):
     """Return the feature map of segments."""
     offsets, head = np.ascontiguousarray(offsets, dtype=np.int64), (n_states, n_states)
     return FeatureMap(rows, offsets, n_columns, head=head, tail=(1, n_table - n_states**2))
-
-
-def as_dense(product):
-    """Return a product of features, perhaps sparse, as an array."""
-    return product.toarray() if sp.issparse(product) else np.asarray(product)

@@ -110,7 +110,7 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
   models/calibration models/chain
 stopping: estimators/base inputs metrics
 crfsuite: datasets estimators estimators/chain preprocessing
-dask: core estimators/base estimators/combinations estimators/reading solvers/common
+dask: core estimators/base estimators/combinations estimators/reading inputs solvers/common
   solvers/convex_concave solvers/distributed
 metrics: inputs
 preprocessing: inputs

@@ -345,3 +345,8 @@ def factored(table):
     if (wrong == wrong[:, :1]).all():
         return wrong[:, 0].copy(), None
     return np.ones(K), table
+
+
+def weight_argument(sample_weight):
+    """Return sample weights as a keyword of methods that need not take any."""
+    return {} if sample_weight is None else {"sample_weight": sample_weight}

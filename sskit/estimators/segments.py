@@ -26,7 +26,7 @@ from sskit.estimators.base.fitted_state import (
 from sskit.estimators.base.objective import CostOptions, decided_costs, surrogate_lam
 from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.combinations import check_combinations, is_likelihood, several
+from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
@@ -186,7 +186,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         something only where it contradicts what is known, and one that is missed only if it is
         known from its first token to its last. Training completes what is not known by the best
         segments under the current weights. It may be of another type than the labels; None means
-        that there is no such label. Not with hidden states or ``surrogate="log"``.
+        that there is no such label. Not with ``surrogate="log"``.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
@@ -391,12 +391,8 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     @property
     def _asks(self):
         """Return what segments require, as `refusal` takes it."""
-        asked = {"segments": "a segmentation"}
-        if is_likelihood(self):
-            asked["of segments"] = "surrogate='log'"
-        if several(self.n_states_per_label):
-            asked["states of segments"] = f"n_states_per_label={self.n_states_per_label!r:.80}"
-        return asked
+        of_likelihood = {"of segments": "surrogate='log'"} if is_likelihood(self) else {}
+        return {"segments": "a segmentation"} | of_likelihood
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:

@@ -1,6 +1,6 @@
 """Segments that are not known, and hidden states of the labels of those that are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,14 +59,32 @@ class HiddenSegments(HiddenSequences):
         return self.complete(rng.normal(size=self.model.layout.n_weights))
 
     def first_states(self, solved, random_state):
-        """Return codes to begin with: clusters of the mean features of the segments of a label."""
-        codes = self.partial.labels
+        """Return codes to begin with: clusters of the mean features of the segments of a label.
+
+        What is not known is the best under the weights that are learned from all that is.
+        """
+        codes, possible, counts = self.partial.labels, self.partial.possible, self.states.counts
         starts, sizes = spans_of(codes)
         owner, weights = np.repeat(np.arange(len(sizes)), sizes), 1.0 / np.repeat(sizes, sizes)
         means = sp.csr_array((weights, (owner, np.arange(len(codes))))) @ self.data.values
-        labels = self.states.labels[codes[starts] >> 1]
-        states = cluster_states(means, labels, self.states.counts, random_state)
-        return (2 * np.repeat(states, sizes) + (codes & 1)).astype(np.int32)
+        labels = self.states.labels[codes >> 1]
+        uncertain = self.partial.n_possible > counts[labels]
+        goes_on = np.append(possible[:, ::2].any(axis=1), False)
+        goes_on[self.data.offsets] = False
+        open_ = np.logical_or.reduceat(uncertain, starts) | goes_on[starts + sizes]
+        states = cluster_states(means, np.where(open_, -1, labels[starts]), counts, random_state)
+        states = np.repeat(states, sizes)
+        known, truth = states >= 0, (2 * states + (codes & 1)).astype(np.int32)
+        if known.all():
+            return truth
+        certain = possible.copy()
+        certain[known] = truth[known, None] == np.arange(possible.shape[1])
+        labels = np.where(known, truth, codes)
+        part = replace(self, partial=replace(self.partial, labels=labels, possible=certain))
+        part = part.known_part()
+        if part is None:
+            return self.drawn(random_state)
+        return self.complete(self.adapted(solved(part)))
 
     def bind_stretches(self, known, parts, owners, weight):
         """Return the problem of stretches, with their segments cut at the ends."""

@@ -49,9 +49,10 @@ def agrees(spans, tags):
     return not any(wrong(spans, tags))
 
 
-def losses(tags, loss):
-    """All segmentations, which of them agree, and what each costs."""
-    found = list(segmentations(len(tags), LIMITS))
+def losses(tags, loss, owner=(0, 1, 2)):
+    """All segmentations of states of these labels, which of them agree, and what each costs."""
+    states = list(segmentations(len(tags), LIMITS[list(owner)]))
+    found = [[(a, b, owner[k]) for a, b, k in spans] for spans in states]
     right = [agrees(spans, tags) for spans in found]
     some = [{*spans} for spans, good in zip(found, right, strict=True) if good]
     known, possible = set.intersection(*some), set.union(*some)
@@ -60,8 +61,8 @@ def losses(tags, loss):
             sum(k > 0 for *_, k in {*spans} - possible) + sum(k > 0 for *_, k in known - {*spans})
             for spans in found
         ]
-        return found, right, cost
-    return found, right, [sum(wrong(spans, tags)) for spans in found]
+        return states, right, cost
+    return states, right, [sum(wrong(spans, tags)) for spans in found]
 
 
 def whole(x, start, stop):
@@ -76,17 +77,19 @@ def table_of(function, x):
 
 
 @pytest.mark.parametrize("loss", ["segments", "hamming_sum"])
-@pytest.mark.parametrize("function", [None, whole])
-def test_the_objective_of_the_last_round_is_that_of_enumeration(loss, function):
+@pytest.mark.parametrize(
+    ("function", "owner"), [(None, (0, 1, 2)), (whole, (0, 1, 2)), (None, (0, 1, 1, 2))]
+)
+def test_the_objective_of_the_last_round_is_that_of_enumeration(loss, function, owner):
     model = SegmentTagger(ignore_label=N, loss=loss, segment_features=function, **GIVEN)
-    model.fit(X, TAGS)
+    model.set_params(n_states_per_label={"a": owner.count(1)}).fit(X, TAGS)
     names = [*BLOCKS, *["segment_coef_"] * bool(function), "start_", "end_"]
     w = np.concatenate([np.ravel(getattr(model, name)) for name in names])
     total = 0.0
     for x, tags in zip(X, TAGS, strict=True):
-        found, right, cost = losses(tags, loss)
-        options = {"whole": table_of(function, x)}
-        scores = np.array([feature(x, spans, LIMITS, 3, **options) @ w for spans in found])
+        found, right, cost = losses(tags, loss, owner)
+        limits, table = LIMITS[list(owner)], table_of(function, x)
+        scores = np.array([feature(x, spans, limits, 3, whole=table) @ w for spans in found])
         assert min(cost) == 0 and not np.array(cost)[right].any()
         total += (scores + cost).max() - scores[right].max()
     objective = 0.5 * GIVEN["lam"] * w @ w + total / len(X)
@@ -177,11 +180,6 @@ def test_what_is_wrong_or_cannot_be_combined():
         ({}, [[N] * len(tags) for tags in TAGS], r"y has no labels but ignore_label='\?'"),
         ({}, [[(0, len(tags), N)] for tags in TAGS], r"y has no labels but ignore_label='\?'"),
         ({"ignore_label": None}, TAGS, r"y\[0\]\[2\] is '\?', but labels are"),
-        (
-            {"n_states_per_label": 2},
-            TAGS,
-            "n_states_per_label=2 cannot be combined with token 2 of",
-        ),
         ({"surrogate": "log"}, TAGS, "surrogate='log' cannot be combined with token 2 of y"),
         ({}, [[(0, 2, "a"), (1, 3, N)], *([] for _ in X[1:])], r"y\[0\]\[1\] begins at token 1"),
     ):

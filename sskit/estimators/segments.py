@@ -447,11 +447,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         read = {"data": stacked, "weight": weight, "columns": columns}
         summary = SegmentSummary.of_rows(
             **read,
-            labels=Labels.of(
-                target.classes,
-                target.codes[known] >> 1,
-                None if counted is None else counted[known],
-            ),
+            labels=Labels(target.classes, target.label_counts(counted)),
             scale=scale,
             form=target.form,
             n_certain=int(known.sum()),

@@ -3,14 +3,13 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.completion.hidden import HiddenSequences
 from sskit.estimators.completion.states import StateDecoder
 from sskit.inputs.chains.segments import spans_of
-from sskit.models.segments.features import whole_of_parts
+from sskit.models.segments.features import segment_means, whole_of_parts
 from sskit.solvers.convex_concave import Completion
 
 
@@ -65,8 +64,7 @@ class HiddenSegments(HiddenSequences):
         """
         codes, possible, counts = self.partial.labels, self.partial.possible, self.states.counts
         starts, sizes = spans_of(codes)
-        owner, weights = np.repeat(np.arange(len(sizes)), sizes), 1.0 / np.repeat(sizes, sizes)
-        means = sp.csr_array((weights, (owner, np.arange(len(codes))))) @ self.data.values
+        means = segment_means(self.data.values, sizes)
         labels = self.states.labels[codes >> 1]
         uncertain = self.partial.n_possible > counts[labels]
         goes_on = np.append(possible[:, ::2].any(axis=1), False)

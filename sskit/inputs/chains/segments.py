@@ -63,6 +63,12 @@ class Segmentations(NamedTuple):
             return np.ones(len(self.codes), dtype=bool)
         return self.unknown & NO_LABEL == 0
 
+    def label_counts(self, repeated=None):
+        """Return how many tokens have each label, (K,), or what these weigh."""
+        known = self.labelled
+        repeated = None if repeated is None else repeated[known]
+        return np.bincount(self.codes[known] >> 1, repeated, len(self.classes))
+
     def agreeing(self, labels):
         """Return which codes of labels, a list, agree with what is known of each token.
 

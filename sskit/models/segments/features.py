@@ -1,6 +1,7 @@
 """Features of whole segments, by a function of the user."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from sskit._numbers import array, as_floats
 
@@ -82,6 +83,12 @@ def whole_features(function, stacked, max_length, n_features, numbers):
             name = f"segment_features(X[{number}], {start}, {start + d + 1})"
             array(block[start, d], name, (n_features,), low=-LARGEST, high=LARGEST)
     return values
+
+
+def segment_means(values, sizes):
+    """Return the mean features of the tokens of segments, given how many tokens they have."""
+    owner, weights = np.repeat(np.arange(len(sizes)), sizes), 1.0 / np.repeat(sizes, sizes)
+    return sp.csr_array((weights, (owner, np.arange(values.shape[0])))) @ values
 
 
 def whole_of_parts(whole, lengths, model, first, parts, owners):

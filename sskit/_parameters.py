@@ -71,8 +71,9 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
 def constraints_of(declared):
     """Return the constraints of a declared parameter, in the form of scikit-learn."""
     allowed = list(declared.metadata["allowed"])
-    # all strings in an annotation are those of a Literal
-    listed = re.findall(r"'([^']*)'", declared.type) if isinstance(declared.type, str) else []
+    # annotations that are not evaluated are text, whose strings are those of a Literal
+    text = declared.type if isinstance(declared.type, str) else ""
+    listed = [name for _, name in re.findall(r"""(["'])(.*?)\1""", text)]
     if listed and not any(isinstance(values, StrOptions) for values in allowed):
         allowed.insert(0, StrOptions(set(listed)))
     for values in allowed:

@@ -274,3 +274,10 @@ def warn_of_unmatched(named, labels, name, optional):
             f"{name} has keys that are no labels in y, {shortened(unmatched)}, and none for the "
             f"labels {shortened(unnamed)}"
         )
+
+
+def places_in(values, some):
+    """Return where some labels stand among others, of which they are."""
+    place = {value: k for k, value in enumerate(values.tolist())}
+    places = [place[value] for value in some.astype(values.dtype).tolist()]
+    return np.array(places, dtype=np.intp)

@@ -1,5 +1,6 @@
 """Parameters of estimators and solvers, each declared once: its default and its constraints."""
 
+import re
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -27,7 +28,6 @@ class Number(Interval):
             return False
 
 
-AUTO = StrOptions({"auto"})
 TRUTH = Options(bool, {True, False})
 # of estimators, to which True is 1, as to those of scikit-learn
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -52,7 +52,8 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
     Parameters
     ----------
     *allowed : object
-        What it may be, in the form of scikit-learn's `_parameter_constraints`; nothing allows all.
+        What it may be besides the strings that its annotation lists, in the form of scikit-learn's
+        `_parameter_constraints`; nothing, and no such string, allows all.
     default : object
         Its value if not given; without one it must be given.
     kw_only : bool, default=True
@@ -64,11 +65,21 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
         For a class that is decorated by `parameters`.
     """
     options = {} if default is REQUIRED else {"default": default}
+    return field(**options, kw_only=kw_only, metadata={"allowed": allowed})
+
+
+def constraints_of(declared):
+    """Return the constraints of a declared parameter, in the form of scikit-learn."""
+    allowed = list(declared.metadata["allowed"])
+    # annotations that are not evaluated are text, whose strings are those of a Literal
+    text = declared.type if isinstance(declared.type, str) else ""
+    listed = [name for _, name in re.findall(r"""(["'])(.*?)\1""", text)]
+    if listed and not any(isinstance(values, StrOptions) for values in allowed):
+        allowed.insert(0, StrOptions(set(listed)))
     for values in allowed:
         if isinstance(values, Options):  # a set, which errors would list in another order each run
             values.options = tuple(sorted(values.options, key=repr))
-    allowed = list(allowed) if allowed else "no_validation"
-    return field(**options, kw_only=kw_only, metadata={"allowed": allowed})
+    return allowed or "no_validation"
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter,))
@@ -76,7 +87,7 @@ def parameters(cls: type[Class]) -> type[Class]:
     """Give a class the constructor of its parameters and those of its bases, and their constraints.
 
     What is annotated in the class is a parameter: types of fitted attributes stand in a base class
-    that is not decorated.
+    that is not decorated. The strings that a `Literal` of the annotation lists are allowed.
 
     Parameters
     ----------
@@ -93,7 +104,7 @@ def parameters(cls: type[Class]) -> type[Class]:
     for name in declared.keys() & vars(cls).keys():
         delattr(cls, name)  # the constructor has the default
     cls.__init__.__annotations__ = {}  # help() shows defaults; checkers read the class
-    cls._parameter_constraints = {name: own.metadata["allowed"] for name, own in declared.items()}
+    cls._parameter_constraints = {name: constraints_of(own) for name, own in declared.items()}
     return cls
 
 

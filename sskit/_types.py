@@ -29,6 +29,7 @@ __all__ = [
     "ArrayLike",
     "Average",
     "BaseEstimator",
+    "CallbackSupportMixin",
     "ClassifierMixin",
     "Dictionary",
     "Estimator",
@@ -45,10 +46,12 @@ __all__ = [
     "Scheme",
     "Scoring",
     "Self",
+    "SolverName",
     "StrPath",
     "TransformerMixin",
     "available_if",
     "dataclass_transform",
+    "with_callbacks",
 ]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -101,6 +104,22 @@ History: TypeAlias = "dict[str, np.ndarray]"
 Scheme: TypeAlias = Literal["bio", "iob1", "iob2", "bioes", "iobes", "bilou"]
 # Of attributes that may be None, for which code need not check.
 MaybeNone: TypeAlias = Any
+SolverName: TypeAlias = Literal[
+    "auto",
+    "bcfw",
+    "multi_plane",
+    "frank_wolfe",
+    "subgradient",
+    "cutting_plane",
+    "gdmm",
+    "soft_bcfw",
+    "lbfgs",
+    "exponentiated_gradient",
+    "mpbcfw",
+    "fw",
+    "ssg",
+    "one_slack",
+]
 Average: TypeAlias = Literal["micro", "macro", "weighted"]
 
 if TYPE_CHECKING:
@@ -150,6 +169,15 @@ if TYPE_CHECKING:
 
         def set_output(self, *, transform: str | None = None) -> Self: ...
 
+    class CallbackSupportMixin:
+        """Scikit-learn's mixin of estimators that call callbacks."""
+
+        def set_callbacks(self, *callbacks: Any) -> Self: ...
+
+    def with_callbacks(method: Method) -> Method:
+        """Return the method that calls callbacks."""
+        ...
+
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
         """Return a decorator; the method is there where a check of the object is true."""
         ...
@@ -162,3 +190,14 @@ else:
         TransformerMixin,
     )
     from sklearn.utils.metaestimators import available_if
+
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # scikit-learn < 1.9
+
+        class CallbackSupportMixin:
+            """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""
+
+        def with_callbacks(method):
+            """Return the method as it is."""
+            return method

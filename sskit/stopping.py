@@ -16,10 +16,9 @@ from sklearn.utils.validation import _num_samples
 from sskit._parameters import AT_LEAST_ONE, FRACTION, parameter, parameters
 from sskit._types import ArrayLike, History, RandomState, Samples, Scoring, Self
 from sskit.estimators.base.estimator import replace_fitted
-from sskit.estimators.base.meta import DelegatingEstimator, checked_score, common_attributes
-from sskit.estimators.base.objective import weight_argument
-from sskit.inputs.weights import check_sample_weight
-from sskit.metrics.scoring import find_scorer
+from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
+from sskit.inputs.weights import check_sample_weight, weight_argument
+from sskit.metrics.scoring import checked_score, find_scorer
 
 if TYPE_CHECKING:
     from sskit.estimators.base.estimator import StructuredEstimator

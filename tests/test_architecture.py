@@ -46,7 +46,7 @@ oracles/segments: oracles oracles/chain
 oracles/label_sets: core inputs oracles oracles/graph
 models: core inputs oracles/chain
 models/columns: models
-models/kernel: core models
+models/kernel: core inputs models
 models/likelihood: core models parallel
 models/slack: core models
 models/structured: core inputs models
@@ -72,35 +72,35 @@ solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
 solvers/distributed: core solvers/block_coordinate solvers/common solvers/quasi_newton
 estimators/combinations: solvers
-estimators/reading: core inputs
+estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
   inputs/labels metrics models models/columns models/kernel models/likelihood models/slack solvers
   solvers/common solvers/convex_concave solvers/quasi_newton
 estimators/completion: estimators/base estimators/reading inputs inputs/chains inputs/labels models
-  models/chain models/likelihood solvers/convex_concave
+  models/likelihood models/segments solvers/convex_concave
 estimators/explanation: models
 estimators/online: estimators/base estimators/combinations estimators/reading models/columns
 estimators/tagging: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/online estimators/reading inputs inputs/labels models
 estimators/structured: estimators/base estimators/combinations estimators/online estimators/reading
   inputs models/structured solvers/convex_concave
-estimators/multiclass: estimators/base estimators/combinations estimators/completion
+estimators/multiclass: core estimators/base estimators/combinations estimators/completion
   estimators/online estimators/reading inputs inputs/labels models models/multiclass
   solvers/convex_concave
 estimators/chain: estimators/base estimators/combinations estimators/completion
   estimators/explanation estimators/reading estimators/tagging inputs inputs/chains inputs/labels
   models/chain
 estimators/tree: estimators/base estimators/completion estimators/explanation estimators/online
-  estimators/reading estimators/tagging inputs models/tree
+  estimators/reading estimators/tagging inputs inputs/labels models/tree
 estimators/graph: estimators/base estimators/completion estimators/online estimators/reading inputs
   inputs/labels models/graph
 estimators/parts: estimators/base estimators/reading inputs metrics models/parts
   solvers/convex_concave
 estimators/segments: estimators/base estimators/combinations estimators/completion
   estimators/online estimators/reading
-  inputs inputs/chains models/chain models/segments
+  inputs inputs/chains inputs/labels models/chain models/segments
 estimators/label_sets: estimators/base estimators/online estimators/reading inputs inputs/labels
-  models models/label_sets
+  models models/label_sets solvers
 estimators/rankings: estimators/base estimators/reading inputs models models/columns
   models/rankings
 estimators/path: core estimators/base estimators/combinations inputs metrics solvers/common
@@ -110,7 +110,7 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
   models/calibration models/chain
 stopping: estimators/base inputs metrics
 crfsuite: datasets estimators estimators/chain preprocessing
-dask: core estimators/base estimators/combinations estimators/reading solvers/common
+dask: core estimators/base estimators/combinations estimators/reading inputs solvers/common
   solvers/convex_concave solvers/distributed
 metrics: inputs
 preprocessing: inputs

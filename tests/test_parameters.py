@@ -5,7 +5,7 @@ What scikit-learn expects of them is checked for every estimator in tests/estima
 
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
 from sskit import SequenceTagger
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
@@ -38,6 +38,28 @@ def test_parameters_are_those_of_all_bases_and_only_what_is_positional_has_a_pla
     for wrong in ({"size": 0}, {"depth": 0}):
         with pytest.raises(InvalidParameterError, match=f"'{next(iter(wrong))}' parameter"):
             Derived("this", **wrong)._validate_params()
+
+
+def test_strings_are_those_that_the_annotation_lists():
+    @parameters
+    class Named(BaseEstimator):
+        form: "Literal['one', 'two'] | None" = parameter(None, default="one")  # noqa: F821
+        own: 'Literal["three"]' = parameter(StrOptions({"four"}), default="four")  # noqa: F821
+
+    assert Named(form="two", own="four")._validate_params() is None
+    for wrong, message in (
+        ({"form": "three"}, r"a str among \{'one', 'two'\} or None"),
+        ({"own": "three"}, r"a str among \{'four'\}"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            Named(**wrong)._validate_params()
+    every = {"steps": "fw", "surrogate": "log", "on_violation": "repair", "kernel": "rbf"}
+    for name, value in every.items():
+        assert any(
+            value in allowed.options
+            for allowed in SequenceTagger._parameter_constraints[name]
+            if isinstance(allowed, StrOptions)
+        )
 
 
 def test_a_class_of_the_user_may_have_a_constructor_or_a_default_of_its_own():

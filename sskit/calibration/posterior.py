@@ -6,10 +6,11 @@ from sskit._meta_estimators import unwrap
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.chain.decoding import answer_of_one, fitted_rules, fitted_weights
 from sskit.estimators.chain.tagger import SequenceTagger
+from sskit.estimators.combinations import check_combinations
 from sskit.estimators.completion.states import fitted_states
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
-from sskit.inputs.chains.segments import check_segmentations, spans_of
+from sskit.inputs.chains.segments import spans_of
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.ragged import split, stack_labels
 from sskit.inputs.ragged_array import locate, make_offsets, object_array
@@ -204,9 +205,10 @@ class SegmentPosterior(Posterior):
 
     def spans(self, y, scheme):
         """Return the segments of y, each with its probability; the scheme is that of the tagger."""
-        spans, out = self.tagger._true_segments(y, self.offsets), []
+        true, out = self.tagger._read_true(y, self.offsets), []
         place = {label: k for k, label in enumerate(self.tagger.classes_.tolist())}
         fractions = self.scores.fractions(self.calibration, self.possible)
+        spans = true.known_segments(self.offsets, self.tagger.outside)
         for some, table in zip(spans, fractions, strict=True):
             spans_of = []
             for start, stop, label in some:
@@ -358,7 +360,11 @@ def true_codes(tagger, y, offsets):
 
     Of the others the labellings have no meaning.
     """
-    classes, codes, _ = check_segmentations(y, np.diff(offsets), tagger.scheme, tagger.outside)
+    true = tagger._read_true(y, offsets)
+    if true.unknown is not None:
+        asked = {"of segments": "probabilities of segments", "unknown": "segments not known in y"}
+        check_combinations(tagger, **asked)
+    classes, codes = true.classes, true.codes
     place = {label: k for k, label in enumerate(tagger.classes_.tolist())}
     places = np.array([place.get(label, -1) for label in classes.tolist()], dtype=np.int32)
     kinds = places[codes >> 1]

@@ -30,7 +30,7 @@ from sskit.estimators.tree import TreeTagger
 from sskit.inputs.ragged import split
 from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.calibration.likelihood import METHODS, fit_calibration
+from sskit.models.calibration.likelihood import fit_calibration
 from sskit.models.calibration.scores import Calibration
 
 if TYPE_CHECKING:
@@ -150,13 +150,9 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
     """
 
     estimator: Estimator = parameter(kw_only=False)
-    method: Literal["matrix", "temperature", "likelihood"] = parameter(
-        StrOptions(set(METHODS)), default="matrix"
-    )
+    method: Literal["matrix", "temperature", "likelihood"] = parameter(default="matrix")
     cv: Folds | Literal["prefit"] = parameter("cv_object", StrOptions({"prefit"}), default=3)
-    risk: Literal["labelling", "tokens", "segments"] | None = parameter(
-        StrOptions({"labelling", "tokens", "segments"}), None, default=None
-    )
+    risk: Literal["labelling", "tokens", "segments"] | None = parameter(None, default=None)
     scheme: Scheme | None = parameter(StrOptions(set(SCHEMES)), None, default=None)
     n_jobs: int | None = parameter(*JOBS, default=None)
 

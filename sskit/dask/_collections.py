@@ -7,7 +7,7 @@ from sklearn.utils.validation import _num_samples
 
 from sskit._labels import is_ignored
 from sskit.dask._parts import collect, is_lazy, lengths, parts_of
-from sskit.estimators.base.objective import weight_argument
+from sskit.inputs.weights import weight_argument
 
 # Estimators whose score counts labels; those of the others count samples.
 COUNTS_LABELS = {"sequence_tagger", "tree_tagger", "graph_labeller"}

@@ -108,6 +108,7 @@ REFUSALS = (
         "states",
         "they would be sums over the states of segments; leave it at 1",
     ),
+    ("of segments", "unknown", "not yet: there are no sums over segments that agree with a part"),
     ("latent model", "warm start", "completed labellings are numbered anew by every fit"),
     ("warm start", "no dual point", "it keeps no dual point to start from; use 'bcfw'"),
     (("parts", "path"), "no dual point", "it keeps no dual point; use 'bcfw' or 'frank_wolfe'"),

@@ -8,19 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import shortened
 from sskit._parameters import POSITIVE, parameter, parameters
-from sskit._types import ArrayLike, ClassifierMixin, Samples, Self
-from sskit.estimators.base.estimator import SOLVERS, replace_fitted
+from sskit._types import ArrayLike, ClassifierMixin, Samples, Self, with_callbacks
+from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_weights
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, Options, TrainingTask
 from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, averaged, same
+from sskit.estimators.reading.summary import RowSummary, TrainingData, averaged, same
 from sskit.inputs.edges import check_edges
 from sskit.inputs.label_sets import (
     NAMED,
@@ -32,6 +30,7 @@ from sskit.inputs.label_sets import (
     label_names,
     target_form,
 )
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.known import known_sets
 from sskit.inputs.labels.targets import LabelSets
 from sskit.inputs.rows import check_classes, check_rows
@@ -39,6 +38,7 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.linear import check_scores, linear_scores, row_scale
+from sskit.solvers import GDMM
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
@@ -91,9 +91,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
     weight)``.
     """
 
-    loss: Literal["hamming", "hamming_sum"] = parameter(
-        StrOptions({"hamming", "hamming_sum"}), default="hamming_sum"
-    )
+    loss: Literal["hamming", "hamming_sum"] = parameter(default="hamming_sum")
     label_weight: ArrayLike | None = parameter("array-like", None, default=None)
     fit_intercept: bool = parameter("boolean", default=True)
     _n_asked = 200
@@ -183,7 +181,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
         if summary.form == "classes":
             sets = summary.labels.renumber(classes, sets)
         model, cost = options.model, options.cost
-        block_weight = summary.weights.block_weights(len(sets), checked.weight)
+        block_weight = summary.block_weights(len(sets), checked.weight)
         problem = model.bind(checked.data, sets, cost, block_weight)
         # of two classes `classes_` are those of all data, as of other estimators
         shared = {"classes_": classes, "_form": summary.form, **self._structure(model)}
@@ -523,11 +521,9 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
     """
 
     edges: Literal["auto", "full", "tree"] | ArrayLike | None = parameter(
-        StrOptions({"auto", "full", "tree"}), "array-like", None, default="auto"
+        "array-like", None, default="auto"
     )
-    inference: Literal["auto", "exhaustive", "tree", "graphcut", "lp"] = parameter(
-        StrOptions({"auto", "exhaustive", "tree", "graphcut", "lp"}), default="auto"
-    )
+    inference: Literal["auto", "exhaustive", "tree", "graphcut", "lp"] = parameter(default="auto")
 
     def _read_data(self, X, y, sample_weight, part=False):
         """Return training data, with the fractions of pairs of labels if edges are made of them."""
@@ -535,7 +531,7 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         summary, sets = checked.summary, checked.target.sets
         if not summary.weights.largest or not needs_fractions(self.edges, summary.n_labels):
             return checked
-        weight = summary.weights.block_weights(len(sets), checked.weight)
+        weight = summary.block_weights(len(sets), checked.weight)
         summary = replace(summary, fractions=label_fractions(sets, weight))
         return replace(checked, summary=summary)
 
@@ -564,7 +560,7 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
         auto = plain and chosen is solver and self._asks_for_no_solver()
         if auto and problem.structure.digest()["the planes"] == "relaxed":
-            return SOLVERS["gdmm"]()
+            return GDMM()
         return chosen
 
     def _chosen(self, model):

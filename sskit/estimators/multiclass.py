@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
-from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if
+from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if, with_callbacks
+from sskit.core.problem import block_weights
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -27,7 +27,7 @@ from sskit.estimators.base.kernels import (
     make_kernel,
 )
 from sskit.estimators.base.objective import IN_KERNEL_SPACE, CostOptions, default_lam, surrogate_lam
-from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.outcome import FittedRounds
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import has_kernel
@@ -35,7 +35,8 @@ from sskit.estimators.completion.hidden import Hidden, settings_of
 from sskit.estimators.completion.states import names_of_states, resolve_states
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.columns import read_rows
-from sskit.estimators.reading.summary import ByClass, Labels, RowSummary, TrainingData, WeightSums
+from sskit.estimators.reading.summary import ByClass, RowSummary, TrainingData
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.targets import Classes
 from sskit.inputs.rows import check_classes, check_rows
 from sskit.inputs.weights import check_sample_weight, class_factors, cost_table
@@ -277,19 +278,15 @@ class StructSVMClassifier(
     (True, True)
     """
 
-    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(
-        StrOptions({"auto", "fw", "pairwise", "away", "projection"}), default="auto"
-    )
+    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(default="auto")
     loss: Literal["zero_one"] | ArrayLike | Dictionary = parameter(
-        StrOptions({"zero_one"}), "array-like", dict, default="zero_one"
+        "array-like", dict, default="zero_one"
     )
     surrogate: Literal["auto", "weston_watkins", "crammer_singer", "log"] = parameter(
-        StrOptions({"auto", "weston_watkins", "crammer_singer", "log"}), default="auto"
+        default="auto"
     )
     fit_intercept: bool = parameter("boolean", default=True)
-    class_weight: Literal["balanced"] | Dictionary | None = parameter(
-        StrOptions({"balanced"}), dict, None, default=None
-    )
+    class_weight: Literal["balanced"] | Dictionary | None = parameter(dict, None, default=None)
     n_components: int | Dictionary = parameter(AT_LEAST_ONE, dict, default=1)
     n_init: int = parameter(AT_LEAST_ONE, default=1)
 
@@ -338,8 +335,7 @@ class StructSVMClassifier(
         target, labels = Classes(values=values, codes=codes), Labels.of(values, codes)
         if self.class_weight is not None:
             # what factors of the classes, which come with the labels of all parts, multiply
-            n_samples, weights = len(codes), WeightSums.of(len(codes), weight)
-            c = weights.block_weights(n_samples, weight) if weights.largest else None
+            c = block_weights(len(codes), weight) if weight is None or weight.any() else None
             labels = labels._replace(fractions=np.bincount(codes, c, len(values)))
         # refuses features that are too large, whatever lam
         scale = sums = None
@@ -407,7 +403,7 @@ class StructSVMClassifier(
         labels = summary.labels.renumber(checked.target.values, checked.target.codes)
         if options.factors is not None:
             weight = options.factors[labels] * (1.0 if weight is None else weight)
-        block_weight = summary.weights.block_weights(len(labels), weight)
+        block_weight = summary.block_weights(len(labels), weight)
         table, n_scores = options.table, len(classes)
         shared, of_kernel, further = {}, {}, {}
         if has_kernel(self):

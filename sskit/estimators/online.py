@@ -9,9 +9,8 @@ from sklearn.utils.validation import _check_feature_names
 
 from sskit._labels import label_array, shown
 from sskit._numbers import shortened
-from sskit._types import ArrayLike, Samples, Self, available_if
+from sskit._types import ArrayLike, Samples, Self, available_if, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior
 from sskit.estimators.combinations import check_combinations, has_kernel, refusal
 from sskit.estimators.reading.summary import matrices

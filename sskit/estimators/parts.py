@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
-from sskit._types import ArrayLike, MaybeNone, Samples, Self
+from sskit._types import ArrayLike, MaybeNone, Samples, Self, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_fitted,
@@ -21,7 +21,7 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.objective import default_lam
-from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.outcome import FittedRounds
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.reading.summary import Summary, TrainingData, averaged
 from sskit.inputs.edges import check_parents
@@ -304,9 +304,7 @@ class PartsModel(FittedParts, StructuredEstimator):
     _type_of_estimator = "pose_estimator"
     parents: ArrayLike = parameter("array-like", kw_only=False)
     lam: float | None = parameter(POSITIVE, None, default=None)
-    loss: Literal["squared", "distance"] = parameter(
-        StrOptions({"squared", "distance"}), default="squared"
-    )
+    loss: Literal["squared", "distance"] = parameter(default="squared")
     cutoff: float = parameter(POSITIVE, default=1.0)
     radius: float = parameter(POSITIVE, default=0.2)
     torso: tuple[int, int] | tuple[str, str] | list[int] | list[str] | None = parameter(
@@ -315,9 +313,7 @@ class PartsModel(FittedParts, StructuredEstimator):
     n_types: int = parameter(AT_LEAST_ONE, default=4)
     latent_types: bool = parameter("boolean", default=False)
     means: ArrayLike | None = parameter("array-like", None, default=None)
-    scores: Literal["log_odds", "raw"] = parameter(
-        StrOptions({"log_odds", "raw"}), default="log_odds"
-    )
+    scores: Literal["log_odds", "raw"] = parameter(default="log_odds")
     min_square: float = parameter(Interval(numbers.Real, 0, 1e100, closed="neither"), default=0.01)
     part_names: Sequence[str] | np.ndarray | None = parameter("array-like", None, default=None)
 
@@ -385,7 +381,7 @@ class PartsModel(FittedParts, StructuredEstimator):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         maps, places, parents = checked.data, checked.target, checked.parents
         model = PoseModel(parents, summary.means, spring_unit(summary.square), self.min_square)
-        block_weight = summary.weights.block_weights(len(maps), checked.weight)
+        block_weight = summary.block_weights(len(maps), checked.weight)
         summary = self._summarize_again(summary, lambda summary: [self._count(checked, summary)])
         maps = as_log_odds(maps, summary.curves)
         problem = model.bind(maps, places, checked.sizes, self.loss, self.cutoff, block_weight)

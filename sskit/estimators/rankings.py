@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sskit._parameters import parameters
-from sskit._types import ArrayLike, RegressorMixin, Self
+from sskit._types import ArrayLike, RegressorMixin, Self, with_callbacks
 from sskit.estimators.base.estimator import FEW_PAIRS, StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.standardize import StandardizeMixin
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.reading.columns import read_rows
@@ -265,7 +264,7 @@ class RankingSVM(RegressorMixin, StandardizeMixin, StructuredEstimator):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data = checked.data
         model = RankingModel(summary.n_features)
-        block_weight = summary.weights.block_weights(len(data), checked.weight)
+        block_weight = summary.block_weights(len(data), checked.weight)
         problem = model.bind(data.values, data.offsets, checked.target, block_weight)
         # one after the other: their product may overflow
         lam = summary.scale.times(LAM_FACTOR) / max(summary.n_counted, summary.weights.total)

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from sskit._labels import by_label
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES
-from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self
+from sskit._types import ArrayLike, Dictionary, Samples, Scheme, Self, with_callbacks
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import (
     check_count,
@@ -25,10 +24,9 @@ from sskit.estimators.base.fitted_state import (
     raise_damaged,
 )
 from sskit.estimators.base.objective import CostOptions, decided_costs, surrogate_lam
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
-from sskit.estimators.combinations import is_likelihood
+from sskit.estimators.combinations import check_combinations, is_likelihood
 from sskit.estimators.completion.hidden import settings_of
 from sskit.estimators.completion.segments import HiddenSegments, SegmentStateDecoder
 from sskit.estimators.completion.states import (
@@ -39,15 +37,21 @@ from sskit.estimators.completion.states import (
 )
 from sskit.estimators.online import OnlineEstimator, check_as_before
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.reading.summary import RowSummary, TrainingData, same
 from sskit.inputs.chains.segments import (
+    agreeing_codes,
     check_segmentations,
+    contradicted,
     lengths_by_label,
+    limits_of,
+    place_of,
     segments_of,
     tags_of,
 )
+from sskit.inputs.labels.counted import Labels
+from sskit.inputs.labels.partial import PartialLabels
 from sskit.inputs.ragged import check_filled, split, stack_sequences
-from sskit.inputs.ragged_array import make_offsets
+from sskit.inputs.ragged_array import locate, make_offsets
 from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features
@@ -176,6 +180,13 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         to ``max_length`` tokens, once in `fit` and again in each prediction: less than T M calls
         for a sequence, whose T M q results stay in memory as float64 until the fit ends. To pickle
         or save a model the function must be that of a module, not a lambda.
+    ignore_label : object, default=None
+        The tag in y of tokens without one, or the label of stretches of tokens whose segments are
+        not known. They do not count in the loss and in `score`: a predicted segment costs
+        something only where it contradicts what is known, and one that is missed only if it is
+        known from its first token to its last. Training completes what is not known by the best
+        segments under the current weights. It may be of another type than the labels; None means
+        that there is no such label. Not with ``surrogate="log"``.
     rescaling : {"margin", "slack"} or SlackRescaling, default="margin"
         Surrogate of the loss: margin rescaling, the objective above, or slack rescaling, whose
         hinge is max_y L_i(y) [1 + F(x_i, y) - F(x_i, y_i)]; see :class:`SlackRescaling`, whose
@@ -307,10 +318,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         How many hidden states each label has; only if some label has several. The rows of all
         weights are then those of states, whose labels are in ``state_labels_``.
     n_rounds_ : int
-        Only with hidden states: number of convex problems that were solved.
+        Only with hidden states, or if segments are not known: number of convex problems that were
+        solved.
     round_objectives_ : ndarray of shape (`n_rounds_`,)
-        Likewise, the objective P(w) after each round, with the best states of the true segments.
-        It never rises. ``primal_objective_`` is that of the last convex problem.
+        Likewise, the objective P(w) after each round, with the best states of the true segments,
+        or the best segments that agree with what is known. It never rises. ``primal_objective_``
+        is that of the last convex problem.
     stationary_ : bool
         Likewise, whether the last round converged and its w completes the states as they were in
         it. If not, it lowered P(w) by less than the tolerance, or passes, rounds or time ran out.
@@ -370,8 +383,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
     first_last: bool = parameter("boolean", default=True)
     lengths: bool = parameter("boolean", default=True)
     segment_features: Callable[..., Any] | None = parameter(callable, None, default=None)
+    ignore_label: object = parameter(default=None)
     loss: Literal["hamming", "hamming_sum", "segments"] | ArrayLike | Dictionary = parameter(
-        StrOptions({"hamming", "hamming_sum", "segments"}), "array-like", dict, default="segments"
+        "array-like", dict, default="segments"
     )
 
     @property
@@ -395,7 +409,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         y : list of n_samples items
             For each sequence its tags (T_i,), strings of `scheme`, or its segments: a list of
             tuples (start, end, label) of the first token, the one after the last, and a label of
-            any sortable type, in any order; they must not overlap.
+            any sortable type, in any order; they must not overlap. Where nothing is known the tag,
+            or the label, is `ignore_label`. A segment with the tag before such a token may go on
+            there, unless its tag ends it; a segment that was given does not.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the sequences.
 
@@ -416,8 +432,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         X, columns = read_columns(self, X, part)
         stacked = stack_sequences(X, allow_empty=True)
         check_filled(stacked.offsets, "X", allow_empty=stacked.offsets[-1] > 0)
-        form = self.scheme, self.outside, self.max_length
+        form = self.scheme, self.outside, self.max_length, self.ignore_label
         target = check_segmentations(y, stacked.lengths, *form)
+        known = target.labelled
+        if target.unknown is not None:
+            i, t = locate(stacked.offsets, np.argmin(known))
+            check_combinations(self, unknown=f"token {t} of y[{i}], which has no known label,")
         weight = check_sample_weight(sample_weight, len(stacked), part=part)
         numbers = np.flatnonzero(stacked.lengths)
         stacked, weight = without_empty(stacked, weight, part)
@@ -427,10 +447,11 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         read = {"data": stacked, "weight": weight, "columns": columns}
         summary = SegmentSummary.of_rows(
             **read,
-            labels=Labels.of(target.classes, target.codes >> 1, counted),
+            labels=Labels(target.classes, target.label_counts(counted)),
             scale=scale,
             form=target.form,
-            n_certain=len(target.codes),
+            n_certain=int(known.sum()),
+            n_hidden=int((~known).sum()),
             max_lengths=lengths_by_label(target.classes, target.codes),
             longest=int(stacked.lengths.max()),
             n_segment_features=count_features(self.segment_features, stacked, numbers[0]),
@@ -439,12 +460,12 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
 
     def _decide(self, summary, options, checked):
         """Return the summary of all data with all options of the fit; arguments as of `_agree`."""
-        asked = self.n_states_per_label, summary.labels.values, summary.n_certain
+        labels, lengths = summary.labels.values, (summary.max_lengths, summary.longest)
         options = SegmentOptions(
             **vars(options),
             **decided_costs(self, summary.labels),
-            limits=limits_of(self.max_length, self.outside, summary),
-            states=resolve_states(*asked),
+            limits=limits_of(self.max_length, self.outside, labels, *lengths),
+            states=resolve_states(self.n_states_per_label, labels, summary.n_certain),
         )
         return replace(summary, options=options)
 
@@ -474,10 +495,14 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         if n_whole:
             segments = self.segment_features, stacked, int(limits.max())
             whole = whole_features(*segments, n_whole, checked.numbers)
-        losses = self._losses(codes, stacked.lengths, summary)
-        losses["block_weight"] = summary.weights.block_weights(len(stacked), checked.weight)
+        losses = self._losses(target, codes, stacked, summary)
+        losses["block_weight"] = summary.block_weights(len(stacked), checked.weight)
         truth = (2 * states.first[kinds] + (codes & 1)).astype(np.int32)
-        problem = model.bind(stacked, truth, whole=whole, **losses)
+        possible, partly = None, summary.n_hidden > 0  # perhaps in other parts
+        if partly or states.hidden:
+            possible = agreeing_codes(codes, target.unknown, states.labels)
+        right = possible if partly else None
+        problem = model.bind(stacked, truth, whole=whole, right=right, **losses)
         shared = {
             "max_length_": limits,
             "outside_": place_of(self.outside, labels.values.tolist()),
@@ -485,23 +510,29 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         }
         if n_whole:
             shared["segment_features_"] = self.segment_features
-        completion = None
         if states.hidden:
             shared["n_states_"] = states.counts
-            known = {"data": stacked, "codes": codes, "states": states, "whole": whole}
-            completion = HiddenSegments(model=model, **known, **settings_of(self))
+        completion = None
+        if possible is not None:
+            numbers = np.arange(possible.shape[1])
+            known = {"cost": losses.pop("costs"), "table": None, "false_cost": None} | losses
+            known["partial"] = PartialLabels(classes=numbers, labels=truth, possible=possible)
+            known |= {"data": stacked, "states": states, "whole": whole, **settings_of(self)}
+            completion = HiddenSegments(model=model, **known)
         to_attributes, (lam, rule) = BlockAttributes(model.layout, shared), surrogate_lam(summary)
         return TrainingTask(problem, lam, to_attributes, completion=completion, rule=rule)
 
-    def _losses(self, codes, lengths, summary):
+    def _losses(self, target, codes, stacked, summary):
         """Return what tokens cost, or segments that are missed or wrong, for `SegmentModel.bind`.
 
         Parameters
         ----------
+        target : Segmentations
+            True segments; what is not known of them costs nothing.
         codes : ndarray of shape (n_tokens,)
-            True segments, of labels.
-        lengths : ndarray of shape (n,)
-            Numbers of tokens of the sequences.
+            Those of labels by their numbers in all data.
+        stacked : RaggedArray
+            The sequences.
         summary : SegmentSummary
             Of all data.
 
@@ -514,9 +545,9 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         factors = np.ones(len(values)) if options.factors is None else options.factors
         if isinstance(self.loss, str) and self.loss == "segments":
             factors = np.where([label == self.outside for label in values], 0.0, factors)
-            costs = factors[codes >> 1] * (codes & 1)
+            costs = factors[codes >> 1] * target.wholly_known(stacked.offsets)
             return {"costs": costs, "false_cost": factors[options.states.labels]}
-        costs = factors[codes >> 1]
+        costs, lengths = factors[codes >> 1] * target.labelled, stacked.lengths
         if isinstance(self.loss, str) and self.loss == "hamming":
             costs = costs / np.repeat(lengths, lengths)
         return {"costs": costs, "table": options.states.of_pairs(options.table)}
@@ -588,23 +619,30 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         return self._f1(y, decoder.best(), offsets, sample_weight)
 
     def _f1(self, y, codes, offsets, sample_weight):
-        """Return the F1 score of segments, given labellings of all sequences."""
-        predicted, true = self._segments(codes, offsets), self._true_segments(y, offsets)
-        weight = check_sample_weight(sample_weight, len(true))
-        pairs = zip(true, predicted, strict=True)
-        counts = np.array([(len({*one} & {*other}), len(one) + len(other)) for one, other in pairs])
-        hits, total = counts.T @ (np.ones(len(true)) if weight is None else weight)
+        """Return the F1 score of segments, given labellings of all sequences.
+
+        A predicted segment that agrees with what is known, but may be another one, does not count.
+        """
+        true = self._read_true(y, offsets)
+        known, wrong = true.known_segments(offsets, self.outside), None
+        if true.unknown is not None:
+            wrong = contradicted(codes, true.agreeing(self.classes_.tolist()), offsets)
+        predicted, wrong = self._segments(codes, offsets), self._segments(codes, offsets, wrong)
+        weight, counts = check_sample_weight(sample_weight, len(known)), []
+        for ours, all_theirs, theirs in zip(known, predicted, wrong, strict=True):
+            hits = {*ours} & {*all_theirs}
+            counts.append((len(hits), len(ours) + len(hits.union(theirs))))
+        hits, total = np.array(counts).T @ (np.ones(len(known)) if weight is None else weight)
         return float(2 * hits / total) if total else 0.0
 
-    def _true_segments(self, y, offsets):
-        """Return what users give as y as lists of tuples."""
-        true = check_segmentations(y, np.diff(offsets), self.scheme, self.outside)
-        labels = true.classes.tolist()
-        return segments_of(true.codes, offsets, labels, place_of(self.outside, labels))
+    def _read_true(self, y, offsets):
+        """Return what users give as y as `Segmentations`."""
+        options = {"ignore_label": self.ignore_label}
+        return check_segmentations(y, np.diff(offsets), self.scheme, self.outside, **options)
 
-    def _segments(self, codes, offsets):
-        """Return labellings as lists of tuples."""
-        return segments_of(codes, offsets, self.classes_.tolist(), self.outside_)
+    def _segments(self, codes, offsets, chosen=None):
+        """Return labellings as lists of tuples, perhaps of segments at some first tokens alone."""
+        return segments_of(codes, offsets, self.classes_.tolist(), self.outside_, chosen)
 
     def _answers(self, codes, offsets):
         """Return labellings in the form of y in fit."""
@@ -678,33 +716,3 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         limits = self.max_length_ if states is None else self.max_length_[states.labels]
         model = SegmentModel(n_features, limits, *parts)
         return model, check_weights(self, model.layout)
-
-
-def place_of(outside, labels):
-    """Return the place of the label of tokens outside among others; -1 if there are none."""
-    return labels.index(outside) if outside in labels else -1
-
-
-def limits_of(max_length, outside, summary):
-    """Return how long the segments of each label may be.
-
-    Parameters
-    ----------
-    max_length : int, dict by label, or None
-        The parameter; None and labels that are not named have the longest seen.
-    outside : object
-        Label of tokens outside, segments of one token.
-    summary : SegmentSummary
-        Of all data.
-
-    Returns
-    -------
-    limits : ndarray of shape (K,), int64
-        At least 1, and at most the length of the longest sequence.
-    """
-    labels, longest = summary.labels.values.tolist(), summary.longest
-    asked = max_length if isinstance(max_length, dict) else dict.fromkeys(labels, max_length)
-    asked = by_label(asked | {outside: 1}, summary.labels.values, None)
-    limits = [n or summary.max_lengths[label] for label, n in zip(labels, asked, strict=True)]
-    # a step of `partial_fit` may have none of a label
-    return np.array([max(min(n, longest), 1) for n in limits], dtype=np.int64)

@@ -12,12 +12,12 @@ from sklearn.utils._param_validation import HasMethods
 
 from sskit._numbers import check_bool, check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
-from sskit._types import ArrayLike, Samples, Self, available_if
+from sskit._types import ArrayLike, Samples, Self, available_if, with_callbacks
 from sskit._warnings import warn
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_fitted, check_numbers
 from sskit.estimators.base.objective import default_lam
-from sskit.estimators.base.outcome import FittedRounds, with_callbacks
+from sskit.estimators.base.outcome import FittedRounds
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
@@ -261,7 +261,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """Bind the model object to samples, given the summary of all; return a `TrainingTask`."""
         inputs, targets = checked.data, checked.target
         model = adapted(self.model, inputs, targets)
-        block_weight = summary.weights.block_weights(len(inputs), checked.weight)
+        block_weight = summary.block_weights(len(inputs), checked.weight)
         rng, completion = check_random_state(self.random_state), None
         problem, layout, complete, starts = made_ready(model).bind(
             inputs, targets, block_weight, rng, self.n_jobs

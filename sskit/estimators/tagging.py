@@ -9,7 +9,7 @@ import numpy as np
 
 from sskit._optional import optional
 from sskit._parameters import parameter, parameters
-from sskit._types import ArrayLike, Samples, Self, available_if
+from sskit._types import ArrayLike, Samples, Self, available_if, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator
 from sskit.estimators.base.fitted_state import check_fitted
 from sskit.estimators.base.objective import (
@@ -18,7 +18,6 @@ from sskit.estimators.base.objective import (
     surrogate_lam,
     training_costs,
 )
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.base.predictions import TaggerMixin, check_modest
 from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import check_combinations
@@ -33,7 +32,8 @@ from sskit.estimators.completion.states import (
 from sskit.estimators.explanation.explain import COLUMNS, explain
 from sskit.estimators.online import step, takes_steps
 from sskit.estimators.reading.columns import as_fitted, read_columns
-from sskit.estimators.reading.summary import Labels, TrainingData, matrices
+from sskit.estimators.reading.summary import TrainingData, matrices
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.partial import check_partial_labels, label_counts
 from sskit.inputs.ragged_array import locate
 from sskit.inputs.weights import (
@@ -146,7 +146,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
 
     def _settled(self, checked, summary):
         """Return data with labels by their numbers in all data, which the rules allow."""
-        return replace(checked, target=summary.labels.complete(checked.target)), summary
+        return replace(checked, target=checked.target.among(summary.labels.values)), summary
 
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
@@ -161,7 +161,7 @@ class Tagger(HiddenStatesMixin, TaggerMixin, StructuredEstimator):
             partial, shared["n_states_"] = states.known(labels, partial), states.counts
         known = target if partial is None else partial
         bound = {"data": data, "cost": costs, "table": states.of_pairs(table)}
-        bound["block_weight"] = summary.weights.block_weights(len(data), checked.weight)
+        bound["block_weight"] = summary.block_weights(len(data), checked.weight)
         if checked.edges is not None:
             bound["edges"] = checked.edges
         problem = model.bind(labels=known.labels, **bound)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sskit._parameters import parameters
-from sskit._types import ArrayLike, MaybeNone, Samples, Self
+from sskit._types import ArrayLike, MaybeNone, Samples, Self, with_callbacks
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import check_count, check_labels, check_weights
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.hidden import HiddenNodes
 from sskit.estimators.explanation.explain import Terms
 from sskit.estimators.online import check_kinds_as_before
-from sskit.estimators.reading.summary import Labels, RowSummary, same
+from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.trees import check_trees
 from sskit.models.tree import TreeModel, feature_scale
 

@@ -222,6 +222,31 @@ def split(flat, offsets):
     return object_array([flat[a:b] for a, b in pairwise(np.asarray(offsets).tolist())])
 
 
+def stretches(data, known):
+    """Return some rows of sequences, each stretch of neighbours as a sequence of its own.
+
+    Parameters
+    ----------
+    data : RaggedArray
+        Sequences, none of them empty.
+    known : ndarray of shape (N,), bool
+        Which rows.
+
+    Returns
+    -------
+    parts : RaggedArray
+        The stretches, in order.
+    owners : ndarray of shape (n_parts,)
+        The sequence of each.
+    """
+    begins, first = known & ~np.append(False, known[:-1]), data.offsets[:-1]
+    begins[first] = known[first]
+    rows = np.flatnonzero(known)
+    owners = np.searchsorted(data.offsets, np.flatnonzero(begins), side="right") - 1
+    offsets = np.append(np.flatnonzero(begins[rows]), len(rows))
+    return RaggedArray(data.values[rows], offsets), owners
+
+
 def make_offsets(lengths):
     """Return where pieces of these lengths begin, int64 with the total at the end."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

@@ -1,5 +1,7 @@
 """Validation of weights of samples and classes, and of costs of pairs of labels."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sskit._labels import by_label
@@ -135,6 +137,69 @@ def counted_weight(weight, lengths):
     if weight is None:
         return None
     return np.repeat(np.maximum(weight, LEAST * weight.max(initial=0.0)), lengths)
+
+
+class WeightSums(NamedTuple):
+    """What the weights of the samples add up to, without underflow.
+
+    Attributes
+    ----------
+    largest : float
+        The largest weight.
+    scaled : float
+        Sum of the weights divided by the largest; 0 if all are zero.
+    total : float
+        Sum of the weights as they are.
+    """
+
+    largest: float
+    scaled: float
+    total: float
+
+    @classmethod
+    def of(cls, n_samples, weight):
+        """Return the sums of weights; None means one for each sample."""
+        if weight is None:
+            return cls(1.0, float(n_samples), float(n_samples))
+        largest = float(weight.max())
+        scaled = float((weight / largest).sum()) if largest else 0.0
+        with np.errstate(over="ignore"):
+            return cls(largest, scaled, float(weight.sum()))
+
+    @classmethod
+    def merge(cls, parts, portions, numbers):
+        """Return the sums over several parts, as `Labels.merge`."""
+        largest = max(part.largest for part in parts)
+        scaled = sum(part.relative_to(largest) for part in parts)
+        return cls(largest, scaled, sum(part.total for part in parts))
+
+    def relative_to(self, largest):
+        """Return the sum of the weights divided by another largest one; 0 if that is zero."""
+        return self.scaled * (self.largest / largest) if largest else 0.0
+
+    def times_factors(self, factors, fractions):
+        """Return the sums of weights that are multiplied by a factor of their class.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (K,)
+            By class.
+        fractions : ndarray of shape (K,)
+            Fraction of the sum that each class has.
+
+        Returns
+        -------
+        sums : WeightSums
+            With a bound in place of the largest weight.
+        """
+        largest = float(factors.max())
+        scaled = float(fractions @ (factors / largest)) if largest else 0.0
+        if not scaled:
+            return WeightSums(0.0, 0.0, 0.0)
+        with np.errstate(over="ignore"):
+            return WeightSums(
+                self.largest * largest, self.scaled * scaled, self.total * scaled * largest
+            )
 
 
 def check_total(largest, total):
@@ -280,3 +345,8 @@ def factored(table):
     if (wrong == wrong[:, :1]).all():
         return wrong[:, 0].copy(), None
     return np.ones(K), table
+
+
+def weight_argument(sample_weight):
+    """Return sample weights as a keyword of methods that need not take any."""
+    return {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary
@@ -106,11 +105,9 @@ class StructuredHinge(StructuredLayer):
     """
 
     loss: Literal["hamming_sum", "hamming"] | ArrayLike | Dictionary = parameter(
-        StrOptions({"hamming_sum", "hamming"}), dict, "array-like", default="hamming_sum"
+        dict, "array-like", default="hamming_sum"
     )
-    rescaling: Literal["margin", "slack"] = parameter(
-        StrOptions({"margin", "slack"}), default="margin"
-    )
+    rescaling: Literal["margin", "slack"] = parameter(default="margin")
 
     def evaluate(
         self,

@@ -7,13 +7,12 @@ from operator import is_
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import JOBS, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator
 from sskit.losses.evaluation import as_type
-from sskit.losses.nodes import WORDS, NodeProblem
+from sskit.losses.nodes import NodeProblem
 from sskit.models.request import Decoder, find_hinges, find_max_marginals
 from sskit.models.structure import NodeLoss
 
@@ -22,12 +21,8 @@ from sskit.models.structure import NodeLoss
 class StructuredLayer(PublicMixin, BaseEstimator):
     """Base of the losses: labellings and marginals of potentials, and checks of arguments."""
 
-    structure: Literal["chain", "tree", "graph"] = parameter(
-        StrOptions({*WORDS}), default="chain", kw_only=False
-    )
-    pairwise_form: Literal["full", "potts"] = parameter(
-        StrOptions({"full", "potts"}), default="full"
-    )
+    structure: Literal["chain", "tree", "graph"] = parameter(default="chain", kw_only=False)
+    pairwise_form: Literal["full", "potts"] = parameter(default="full")
     n_jobs: int | None = parameter(*JOBS, default=None)
     _sound = None  # parameters that passed their check
 

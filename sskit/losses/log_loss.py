@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike
@@ -78,9 +77,7 @@ class StructuredLogLoss(StructuredLayer):
            [ 0.125,  0.125]])
     """
 
-    structure: Literal["chain", "tree"] = parameter(
-        StrOptions({"chain", "tree"}), default="chain", kw_only=False
-    )
+    structure: Literal["chain", "tree"] = parameter(default="chain", kw_only=False)
 
     def evaluate(
         self,

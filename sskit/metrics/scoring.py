@@ -2,6 +2,7 @@
 
 from functools import partial
 from inspect import signature
+from numbers import Real
 
 import sklearn
 from sklearn.metrics import check_scoring, get_scorer
@@ -85,3 +86,26 @@ def _check_no_metric(scoring):
         f"scoring={name} is a metric, of (y_true, y_pred), but a scorer takes (estimator, X, y); "
         f"give {better}"
     )
+
+
+def checked_score(score):
+    """Return what a scorer of the user returned as a float.
+
+    Parameters
+    ----------
+    score : object
+        A number.
+
+    Returns
+    -------
+    score : float
+        May be NaN.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    if not isinstance(score, Real):
+        raise ValueError(f"scoring must return a number, got {score!r:.80}")
+    return float(score)

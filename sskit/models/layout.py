@@ -214,3 +214,13 @@ def _describe(value):
     if value.ndim == 0 and isinstance(value.item(), (numbers.Number, str, type(None))):
         return repr(value.item())
     return f"an array of shape {value.shape} and dtype {value.dtype}"
+
+
+def aligned(block, axis, source, target):
+    """Return a block with the entries along an axis where other data have them; new ones zero."""
+    if source == target:
+        return block
+    place = {value: k for k, value in enumerate(source)}
+    none = np.zeros_like(block, shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
+    padded = np.concatenate([block, none], axis=axis)
+    return padded.take([place.get(value, len(source)) for value in target], axis=axis)

@@ -49,4 +49,25 @@ __all__ = [
     "SoftBCFW",
 ]
 
+# What the parameter `solver` of estimators may name.
+SOLVERS = {
+    "auto": BCFW,
+    "bcfw": BCFW,
+    "multi_plane": MultiPlane,
+    "frank_wolfe": FrankWolfe,
+    "subgradient": Subgradient,
+    "cutting_plane": CuttingPlane,
+    "gdmm": GDMM,
+    "soft_bcfw": SoftBCFW,
+    "lbfgs": LBFGS,
+    "exponentiated_gradient": ExponentiatedGradient,
+}
+# The short names of the papers.
+ALIASES = {
+    "mpbcfw": "multi_plane",
+    "fw": "frank_wolfe",
+    "ssg": "subgradient",
+    "one_slack": "cutting_plane",
+}
+
 export_from(__name__, Completed, DualPoint, LogPoint, PrimalPoint)

@@ -70,6 +70,7 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
 OF_SEGMENTS = OF_LABELS | STEPS | STATES
+OF_SEGMENTS["unknown"] = Feature({"ignore_label": "?"}, None, lambda y: [[(0, 1, "?")], *y[1:]])
 OF_SEGMENTS["of segments"] = Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -22,13 +22,21 @@ from sskit._parameters import (
     parameters,
 )
 from sskit._public import PublicMixin
-from sskit._types import ArrayLike, BaseEstimator, HasFit, RandomState, Self, available_if
+from sskit._types import (
+    ArrayLike,
+    BaseEstimator,
+    CallbackSupportMixin,
+    HasFit,
+    RandomState,
+    Self,
+    SolverName,
+    available_if,
+)
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import Stop
 from sskit.estimators.base.objective import check_entries_by_label, warn_of_labels, warn_of_weights
 from sskit.estimators.base.outcome import (
     OF_SOLVER,
-    CallbackSupportMixin,
     FittedModel,
     PassReporter,
     WarmStart,
@@ -49,17 +57,7 @@ from sskit.models.columns.scaling import MUCH_LEFT, Columns, heavy_columns, rank
 from sskit.models.kernel.functions import Kernel
 from sskit.models.likelihood.log_loss import likelihood_of
 from sskit.models.slack.model import SlackRescaling
-from sskit.solvers import (
-    BCFW,
-    GDMM,
-    LBFGS,
-    CuttingPlane,
-    ExponentiatedGradient,
-    FrankWolfe,
-    MultiPlane,
-    SoftBCFW,
-    Subgradient,
-)
+from sskit.solvers import ALIASES, LBFGS, SOLVERS, CuttingPlane, ExponentiatedGradient
 from sskit.solvers.common.solution import Status
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.convex_concave import Completed
@@ -68,41 +66,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-SolverName: TypeAlias = Literal[
-    "auto",
-    "bcfw",
-    "multi_plane",
-    "frank_wolfe",
-    "subgradient",
-    "cutting_plane",
-    "gdmm",
-    "soft_bcfw",
-    "lbfgs",
-    "exponentiated_gradient",
-    "mpbcfw",
-    "fw",
-    "ssg",
-    "one_slack",
-]
-SOLVERS = {
-    "auto": BCFW,
-    "bcfw": BCFW,
-    "multi_plane": MultiPlane,
-    "frank_wolfe": FrankWolfe,
-    "subgradient": Subgradient,
-    "cutting_plane": CuttingPlane,
-    "gdmm": GDMM,
-    "soft_bcfw": SoftBCFW,
-    "lbfgs": LBFGS,
-    "exponentiated_gradient": ExponentiatedGradient,
-}
-# The short names of the papers.
-ALIASES = {
-    "mpbcfw": "multi_plane",
-    "fw": "frank_wolfe",
-    "ssg": "subgradient",
-    "one_slack": "cutting_plane",
-}
 # When "auto" is cutting planes: up to how many training pairs, of at least what mean length, with
 # how many weights, or how many for each label of the data: the sums of more take longer than all
 # oracles.
@@ -141,18 +104,16 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
 
     lam: float | None = parameter(POSITIVE, None, default=None, kw_only=False)
     rescaling: Literal["margin", "slack"] | SlackRescaling = parameter(
-        StrOptions({*RESCALINGS}), SlackRescaling, default="margin"
+        SlackRescaling, default="margin"
     )
     solver: SolverName | Solver = parameter(
         StrOptions({*SOLVERS, *ALIASES}), Solver, default="auto"
     )
-    steps: Literal["auto", "fw", "pairwise", "away"] = parameter(
-        StrOptions({"auto", "fw", "pairwise", "away"}), default="auto"
-    )
+    steps: Literal["auto", "fw", "pairwise", "away"] = parameter(default="auto")
     sampling: Literal["auto", "gap", "uniform", "permutation", "max_gap"] = parameter(
-        StrOptions({"auto", "gap", "uniform", "permutation", "max_gap"}), default="auto"
+        default="auto"
     )
-    cache: Literal["auto"] | bool = parameter(StrOptions({"auto"}), "boolean", default="auto")
+    cache: Literal["auto"] | bool = parameter("boolean", default="auto")
     bounds: tuple[Any, Any] | list[Any] | dict[str, Any] | None = parameter(
         tuple, list, dict, None, default=None
     )

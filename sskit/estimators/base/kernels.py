@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from sskit._parameters import NON_NEGATIVE, POSITIVE, parameter, parameters
 from sskit.estimators.base.fitted_state import (
@@ -17,18 +17,9 @@ from sskit.estimators.base.fitted_state import (
     check_sparse,
     raise_damaged,
 )
-from sskit.inputs.stacking import check_squares
-from sskit.models.features import squared_norms
-from sskit.models.kernel.functions import Kernel, PrecomputedKernel, check_precomputed, expand
+from sskit.models.kernel.functions import Kernel, PrecomputedKernel, expand, named_kernel
 
 MEGABYTE = 2.0**20
-LARGEST_GAMMA = float(np.finfo(np.float64).max)
-# Parameters of the kernel functions; the others have no effect.
-PARAMETERS = {
-    "rbf": ("gamma",),
-    "poly": ("gamma", "degree", "coef0"),
-    "sigmoid": ("gamma", "coef0"),
-}
 # Coefficients below this fraction of the largest are noise of rounding.
 NOISE = 1e-14
 
@@ -48,74 +39,23 @@ class KernelMixin(FittedKernel):
     """Parameters of estimators that may be fitted in a kernel space."""
 
     kernel: Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., Any] = (
-        parameter(StrOptions({"linear", "precomputed", *PARAMETERS}), callable, default="linear")
+        parameter(callable, default="linear")
     )
-    gamma: Literal["scale", "auto"] | float = parameter(
-        StrOptions({"scale", "auto"}), NON_NEGATIVE, default="scale"
-    )
+    gamma: Literal["scale", "auto"] | float = parameter(NON_NEGATIVE, default="scale")
     degree: int = parameter(Interval(numbers.Integral, 0, None, closed="left"), default=3)
     coef0: float = parameter(Interval(numbers.Real, None, None, closed="neither"), default=0.0)
     kernel_cache: float = parameter(POSITIVE, default=500.0)
 
 
 def make_kernel(estimator, X):
-    """Return the kernel of the parameters of an estimator.
-
-    Parameters
-    ----------
-    estimator : StructuredEstimator
-        Its kernel is not the linear one.
-    X : {ndarray, CSR matrix} of shape (n_rows, p)
-        Training rows, by which gamma="scale" goes.
-
-    Returns
-    -------
-    kernel : Kernel
-        With gamma as a number.
-
-    Raises
-    ------
-    ValueError
-        If a precomputed matrix cannot be one.
-    """
-    if callable(estimator.kernel):
-        return Kernel(estimator.kernel)
-    if estimator.kernel == "precomputed":
-        if sp.issparse(X):
-            raise ValueError("with kernel='precomputed' X must be dense, got a sparse matrix")
-        check_precomputed(X)
-        return PrecomputedKernel()
-    values = {name: getattr(estimator, name) for name in PARAMETERS[estimator.kernel]}
-    values["gamma"] = number_of_gamma(values["gamma"], X)
-    return Kernel(estimator.kernel, **values)
+    """Return the kernel of the parameters of an estimator; X as of `named_kernel`."""
+    parameters = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+    return named_kernel(estimator.kernel, X, **parameters)
 
 
 def kernel_bytes(estimator):
     """Return how many bytes kernel rows may take; a float16 of megabytes would overflow."""
     return float(estimator.kernel_cache) * MEGABYTE
-
-
-def number_of_gamma(gamma, X):
-    """Return gamma as a number: 1 / (p var(X)) for "scale", 1 / p for "auto"."""
-    if not isinstance(gamma, str):
-        return float(gamma)
-    p = X.shape[1]
-    if gamma == "auto":
-        return 1.0 / p
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = variance_of(X)
-    if not np.isfinite(variance):
-        check_squares(squared_norms(X))
-    with np.errstate(over="ignore"):
-        return float(min(1.0 / (p * variance), LARGEST_GAMMA)) if variance > 0 else 1.0
-
-
-def variance_of(X):
-    """Return the variance of all entries of a matrix in double precision, whatever its type."""
-    values = X.data[: X.nnz] if sp.issparse(X) else X
-    values, size = values.astype(np.float64, copy=False), np.prod(X.shape, dtype=float)
-    mean = values.sum() / size
-    return (np.square(values - mean).sum() + (size - values.size) * mean**2) / size
 
 
 def support_of(coefficients, labels, kernel, X):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -14,8 +13,8 @@ from sskit._parameters import check_constraints
 from sskit._public import PublicMixin
 from sskit._types import ArrayLike, BaseEstimator, MetaEstimatorMixin, Method, Samples, available_if
 from sskit.estimators.base.estimator import StructuredEstimator
-from sskit.estimators.base.objective import weight_argument
-from sskit.metrics.scoring import find_scorer
+from sskit.inputs.weights import weight_argument
+from sskit.metrics.scoring import checked_score, find_scorer
 
 
 def estimator_has(name: str) -> Callable[[Method], Method]:
@@ -223,26 +222,3 @@ def common_attributes(fitted):
     """Return those fitted attributes that all kinds of estimators may have."""
     names = ("classes_", "n_features_in_", "feature_names_in_", "vectorizer_")
     return {name: fitted[name] for name in names if name in fitted}
-
-
-def checked_score(score):
-    """Return what a scorer of the user returned as a float.
-
-    Parameters
-    ----------
-    score : object
-        A number.
-
-    Returns
-    -------
-    score : float
-        May be NaN.
-
-    Raises
-    ------
-    ValueError
-        If it is no number.
-    """
-    if not isinstance(score, Real):
-        raise ValueError(f"scoring must return a number, got {score!r:.80}")
-    return float(score)

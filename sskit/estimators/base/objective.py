@@ -195,8 +195,3 @@ def warn_of_weights(weight):
             "are taken for numbers of repetitions, and lam follows from their sum; divide them by "
             "their mean, or set lam",
         )
-
-
-def weight_argument(sample_weight):
-    """Return sample weights as a keyword of methods that need not take any."""
-    return {} if sample_weight is None else {"sample_weight": sample_weight}

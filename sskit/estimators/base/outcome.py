@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,9 +11,10 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from sskit._ready import all_finite
-from sskit._types import History, Method, Self
+from sskit._types import History
 from sskit._warnings import warn
 from sskit.core.fingerprint import Fingerprint
+from sskit.models.columns.scaling import in_words
 from sskit.solvers.common.progress import report
 from sskit.solvers.common.run import DualPoint
 from sskit.solvers.common.solution import Status
@@ -48,7 +49,7 @@ def report_choices(estimator, task, solver, lam):
         phrases.append(f"lam={lam:.4g} ({task.rule or estimator._rule_of_lam})")
     auto = isinstance(getattr(estimator, "standardize", None), str)
     if auto and "feature_scale_" in task.to_attributes.shared:  # else in a kernel space
-        phrases.append(scaling(task.options.columns))
+        phrases.append(in_words(task.options.columns))
     phrases += task.chosen
     if estimator._asks_for_no_solver():
         options = {name: value for name, value in solver.get_params().items() if name in OF_SOLVER}
@@ -58,28 +59,6 @@ def report_choices(estimator, task, solver, lam):
         phrases.append(f"solver={type(solver).__name__}({named}){why}")
     if phrases:
         report(f"{type(estimator).__name__}: {', '.join(phrases)}", estimator.verbose)
-
-
-def scaling(columns):
-    """Return how columns of features are scaled, and why.
-
-    Parameters
-    ----------
-    columns : Columns or None
-        None where they are not.
-
-    Returns
-    -------
-    phrase : str
-        Such as "13 columns scaled, 12 of them centred".
-    """
-    if columns is None or columns.factor is None:
-        return "columns as they are (sparse rows of equal norms)"
-    n_scaled = len(columns.factor)
-    n_centred = 0 if columns.shift is None else int(np.count_nonzero(columns.shift))
-    if n_centred == 0:
-        return f"{n_scaled} columns scaled, none centred"
-    return f"{n_scaled} columns scaled, {n_centred} of them centred"
 
 
 # An objective of this size may consist of rounding errors.
@@ -289,30 +268,6 @@ class FittedRounds:
     n_rounds_: int
     round_objectives_: np.ndarray
     stationary_: bool
-
-
-# As type checkers see scikit-learn's, which has no types.
-if TYPE_CHECKING:
-
-    class CallbackSupportMixin:
-        """Scikit-learn's mixin of estimators that call callbacks."""
-
-        def set_callbacks(self, *callbacks: Any) -> Self: ...
-
-    def with_callbacks(method: Method) -> Method:
-        """Return the method that calls callbacks."""
-        ...
-else:
-    try:
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
-    except ImportError:  # scikit-learn < 1.9
-
-        class CallbackSupportMixin:
-            """Stand-in for scikit-learn's mixin: no ``set_callbacks``."""
-
-        def with_callbacks(method):
-            """Return the method as it is."""
-            return method
 
 
 class PassReporter:

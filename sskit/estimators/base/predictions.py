@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._numbers import check_bool, check_k
 from sskit._parameters import parameter, parameters
@@ -60,12 +59,10 @@ class TaggerMixin(FittedTagger):
     _n_asked = 50
     _trees = False  # are samples trees?
     loss: Literal["hamming", "hamming_sum"] | ArrayLike | Dictionary = parameter(
-        StrOptions({"hamming", "hamming_sum"}), "array-like", dict, default="hamming_sum"
+        "array-like", dict, default="hamming_sum"
     )
-    class_weight: Literal["balanced"] | Dictionary | None = parameter(
-        StrOptions({"balanced"}), dict, None, default=None
-    )
-    surrogate: Literal["hinge", "log"] = parameter(StrOptions({"hinge", "log"}), default="hinge")
+    class_weight: Literal["balanced"] | Dictionary | None = parameter(dict, None, default=None)
+    surrogate: Literal["hinge", "log"] = parameter(default="hinge")
 
     def predict(self, X: Samples, known: Samples | None = None) -> np.ndarray:
         """Return the best labels of each sequence.

@@ -8,7 +8,7 @@ from sskit._numbers import array, as_array, shortened
 from sskit._warnings import warn
 from sskit.estimators.base.fitted_state import LARGEST
 from sskit.inputs.label_sets import NAMED as NAMED_FORMS
-from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, LENGTH, PAIR
+from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, LENGTH, PAIR, aligned
 
 # What a prior may name of its entries
 NAMES = (LABEL, FEATURE, EDGE_FEATURE, KIND, PAIR)
@@ -121,7 +121,7 @@ def blocks_to_flat(blocks, task, name, strict=True):
             # costs of displacements, and of their squares, in units of another length
             block = block * (target["unit_"] / blocks["unit_"]) ** np.array([1.0, 2.0])
         for axis, names in enumerate(sides):
-            block = _aligned(block, axis, *names)
+            block = aligned(block, axis, *names)
         weights[key] = block
     return task.from_user(task.to_attributes.flat(weights))
 
@@ -154,13 +154,3 @@ def _sides(source, target, n):
     if source is None or target is None or len(target) != n:
         return range(n), range(n)
     return source, target
-
-
-def _aligned(block, axis, source, target):
-    """Return a block with the entries along an axis where other data have them; new ones zero."""
-    if source == target:
-        return block
-    place = {value: k for k, value in enumerate(source)}
-    none = np.zeros_like(block, shape=(*block.shape[:axis], 1, *block.shape[axis + 1 :]))
-    padded = np.concatenate([block, none], axis=axis)
-    return padded.take([place.get(value, len(source)) for value in target], axis=axis)

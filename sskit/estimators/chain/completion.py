@@ -1,17 +1,14 @@
 """Completion of the labels of partially labelled sequences."""
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sskit.estimators.completion.hidden import Hidden
-from sskit.inputs.labels.partial import PartialLabels
+from sskit.estimators.completion.hidden import HiddenSequences
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.models.chain.model import ChainModel
 
 
-class HiddenChains(Hidden):
+class HiddenChains(HiddenSequences):
     """Completes the labels of sequences; see `Hidden`."""
 
     def complete(self, w):
@@ -30,42 +27,12 @@ class HiddenChains(Hidden):
         stacked = RaggedArray(scores, self.data.offsets)
         return nothing.decoder(stacked, w, self.n_jobs, possible=self.partial.possible).best()
 
-    def bind(self, known):
-        """Return the problem of all stretches of some tokens.
-
-        First and last tokens of stretches are not those of sequences: their weights are left out,
-        as `adapted` does. If there are no tokens, one without weight stands for them.
-        """
-        part = self._stretches(known)
-        bound = part.data, part.partial.labels, part.cost, part.block_weight
-        return part.model.bind(*bound, edges=part.edges, table=self.table)
-
-    def _stretches(self, known):
-        """Return the same of stretches of tokens."""
-        offsets, block_weight = self.data.offsets, self.block_weight
-        if not known.any():
-            known, block_weight = np.arange(len(known)) == 0, np.zeros(len(block_weight))
-        within = np.ones(len(known) - 1, dtype=bool)
-        within[offsets[1:-1] - 1] = False
-        joined = known[1:] & known[:-1] & within
-        edges = None if self.edges is None else self.edges[joined[within]]
-        first = np.flatnonzero(~np.append(False, joined)[known])
-        rows = np.flatnonzero(known)
-        weight = block_weight[np.searchsorted(offsets, rows[first], side="right") - 1]
-        stretches = RaggedArray(self.data.values[rows], np.append(first, len(rows)))
-        return replace(
-            self,
-            model=self.model.without_ends(),
-            data=stretches,
-            partial=PartialLabels(classes=self.partial.classes, labels=self.partial.labels[rows]),
-            cost=np.ascontiguousarray(self.cost[rows]),
-            block_weight=weight,
-            edges=edges,
-        )
-
-    def adapted(self, w):
-        """Return weights of the known part without those of first and last labels."""
-        w = np.array(w)
-        blocks = self.model.layout.split(w)
-        blocks["start"][:] = blocks["end"][:] = 0.0
-        return w
+    def bind_stretches(self, known, parts, owners, weight):
+        """Return the problem of stretches, without weights of first and last labels."""
+        edges = self.edges
+        if edges is not None:
+            behind = np.delete(np.arange(len(known)), self.data.offsets[:-1])
+            edges = edges[known[behind - 1] & known[behind]]
+        cost = np.ascontiguousarray(self.cost[known])
+        bound = parts, self.partial.labels[known], cost, weight
+        return self.model.without_ends().bind(*bound, edges=edges, table=self.table)

@@ -11,19 +11,19 @@ from sklearn.utils._param_validation import Options, StrOptions
 
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._tag_schemes import SCHEMES, find_violations, violation_error
-from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self
+from sskit._types import ArrayLike, MaybeNone, Samples, Scheme, Self, with_callbacks
 from sskit._warnings import warn
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.objective import decided_costs
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.chain.completion import HiddenChains
 from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
 from sskit.estimators.combinations import check_combinations, has_kernel
-from sskit.estimators.reading.summary import Labels, RowSummary, same
+from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.frames import edge_column_names
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
@@ -324,9 +324,7 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
     allowed_transitions: Scheme | ArrayLike | None = parameter(
         StrOptions(set(SCHEMES)), "array-like", None, default=None
     )
-    on_violation: Literal["raise", "repair", "ignore"] = parameter(
-        StrOptions({"raise", "repair", "ignore"}), default="raise"
-    )
+    on_violation: Literal["raise", "repair", "ignore"] = parameter(default="raise")
     beam_size: int | None = parameter(AT_LEAST_ONE, None, default=None)
 
     @with_callbacks
@@ -394,6 +392,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     def _rules(self, labels, checked):
         """Return allowed transitions, first and last labels; None each if all are."""
+        if self.allowed_transitions is None:
+            return None, None, None
         place = checked and checked.target.place_in(checked.offsets)
         return resolve_transitions(self.allowed_transitions, labels.values, place)
 

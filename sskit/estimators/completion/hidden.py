@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sskit.estimators.completion.clusters import cluster_states
 from sskit.estimators.reading.summary import matrices
 from sskit.inputs.labels.partial import PartialLabels, set_mask
+from sskit.inputs.ragged_array import stretches
 from sskit.inputs.stacking import stack_rows
 from sskit.models.features import value_digests
 from sskit.models.likelihood.log_loss import likelihood_of
@@ -174,3 +175,30 @@ class HiddenNodes(Hidden):
         """Return the problem of some nodes and the edges between them."""
         bound = self.data, self.partial.labels, self.cost, self.block_weight
         return self.model.bind(*bound, labelled=known, table=self.table)
+
+
+class HiddenSequences(Hidden):
+    """Base for sequences, whose known part is stretches of tokens.
+
+    A subclass implements ``bind_stretches(known, parts, owners, weight)``, which returns the
+    problem of what `stretches` returns of some tokens, with the weight of each stretch.
+    """
+
+    def bind(self, known):
+        """Return the problem of all stretches of some tokens.
+
+        First and last tokens of stretches are not those of sequences, whose weights `adapted`
+        leaves out. If there are no tokens, one without weight stands for them.
+        """
+        weight = self.block_weight
+        if not known.any():
+            known, weight = np.arange(len(known)) == 0, np.zeros(len(weight))
+        parts, owners = stretches(self.data, known)
+        return self.bind_stretches(known, parts, owners, weight[owners])
+
+    def adapted(self, w):
+        """Return weights of the known part without those of first and last labels."""
+        w = np.array(w)
+        blocks = self.model.layout.split(w)
+        blocks["start"][:] = blocks["end"][:] = 0.0
+        return w

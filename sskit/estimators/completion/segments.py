@@ -1,17 +1,15 @@
-"""Hidden states of the labels of segments."""
+"""Segments that are not known, and hidden states of the labels of those that are."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from sskit.estimators.completion.clusters import cluster_states
-from sskit.estimators.completion.states import LabelStates, StateDecoder
+from sskit.estimators.completion.hidden import HiddenSequences
+from sskit.estimators.completion.states import StateDecoder
 from sskit.inputs.chains.segments import spans_of
-from sskit.inputs.ragged_array import RaggedArray
-from sskit.models.chain.model import ChainModel
+from sskit.models.segments.features import segment_means, whole_of_parts
 from sskit.solvers.convex_concave import Completion
 
 
@@ -25,72 +23,73 @@ class SegmentStateDecoder(StateDecoder):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenSegments(Completion):
-    """Completes the states of true segments, which are a chain: none depends on its tokens alone.
+class HiddenSegments(HiddenSequences):
+    """Completes segments of which a part is not known, or the states of their labels; see `Hidden`.
+
+    What is possible at a token is not a label but a code of `SegmentModel.bind`: that a segment of
+    some state begins there, or goes on.
 
     Attributes
     ----------
-    model : SegmentModel
-        Of the data.
-    data : RaggedArray
-        Features of tokens.
-    codes : ndarray of shape (n_tokens,)
-        True segments, of labels.
-    states : LabelStates
-        Which states labels have.
     whole : ndarray or None
         Features of whole segments, see `whole_features`.
-    n_init : int
-        From how many clusterings of the segments of each label states start.
-    n_jobs : int or None
-        Number of threads.
-    random_state : int, RandomState instance or None
-        Where clusterings begin.
+    false_cost : ndarray or None
+        Cost of a segment that is not true, see `SegmentModel.bind`.
     """
 
-    model: object
-    data: RaggedArray
-    codes: np.ndarray
-    states: LabelStates
     whole: np.ndarray | None
-    n_init: int
-    n_jobs: int | None
-    random_state: object
+    false_cost: np.ndarray | None
 
-    @cached_property
-    def spans(self):
-        """The first tokens and the lengths of all segments."""
-        return spans_of(self.codes)
-
-    @cached_property
-    def kinds(self):
-        """The labels of all segments."""
-        return self.codes[self.spans[0]] >> 1
-
-    def as_truth(self, states):
-        """Return the codes of tokens of the states of all segments."""
-        return (2 * np.repeat(states, self.spans[1]) + (self.codes & 1)).astype(np.int32)
+    def fingerprint(self, of_problem):
+        """Return the fingerprint of the data, given that of their problem."""
+        if self.states.hidden:  # all else is known
+            return Completion.fingerprint(self, of_problem)
+        return super().fingerprint(of_problem)
 
     def complete(self, w):
-        """Return the codes of the best states of the true segments under flat weights."""
-        blocks, n_states = self.model.layout.split(w), len(self.model.limits)
-        chains = ChainModel(n_states, n_states)
-        own = np.zeros(chains.layout.n_weights)
-        for name, block in chains.layout.split(own).items():
-            block[...] = np.eye(n_states) if name == "coef" else blocks[name]
-        offsets = np.searchsorted(self.spans[0], self.data.offsets)
-        possible = self.kinds[:, None] == self.states.labels
-        scores = self.model.span_scores(self.data, self.spans, blocks, self.whole)
-        segments = RaggedArray(scores, offsets)
-        return self.as_truth(chains.decoder(segments, own, self.n_jobs, possible=possible).best())
+        """Return the codes (n_tokens,) of the best segments that agree with what is known."""
+        blocks, limits = self.model.layout.split(w), self.model.limits
+        options = {"n_jobs": self.n_jobs, "known": self.partial.possible}
+        return self.model.decoder(self.data, blocks, limits, self.whole, **options).best()
 
-    def starts(self, solved):
-        """Yield codes to begin with: clusters of the mean features of the segments of a label."""
-        random_state, n = check_random_state(self.random_state), len(self.codes)
-        sizes = self.spans[1]
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        weights = 1.0 / np.repeat(sizes, sizes)
-        means = sp.csr_array((weights, (owner, np.arange(n)))) @ self.data.values
-        for _ in range(self.n_init):
-            given = self.kinds, self.states.counts, random_state
-            yield self.as_truth(cluster_states(means, *given))
+    def drawn(self, random_state):
+        """Return codes that agree with what is known: the best under weights drawn at random."""
+        rng = check_random_state(random_state)
+        return self.complete(rng.normal(size=self.model.layout.n_weights))
+
+    def first_states(self, solved, random_state):
+        """Return codes to begin with: clusters of the mean features of the segments of a label.
+
+        What is not known is the best under the weights that are learned from all that is.
+        """
+        codes, possible, counts = self.partial.labels, self.partial.possible, self.states.counts
+        starts, sizes = spans_of(codes)
+        means = segment_means(self.data.values, sizes)
+        labels = self.states.labels[codes >> 1]
+        uncertain = self.partial.n_possible > counts[labels]
+        goes_on = np.append(possible[:, ::2].any(axis=1), False)
+        goes_on[self.data.offsets] = False
+        open_ = np.logical_or.reduceat(uncertain, starts) | goes_on[starts + sizes]
+        states = cluster_states(means, np.where(open_, -1, labels[starts]), counts, random_state)
+        states = np.repeat(states, sizes)
+        known, truth = states >= 0, (2 * states + (codes & 1)).astype(np.int32)
+        if known.all():
+            return truth
+        certain = possible.copy()
+        certain[known] = truth[known, None] == np.arange(possible.shape[1])
+        labels = np.where(known, truth, codes)
+        part = replace(self, partial=replace(self.partial, labels=labels, possible=certain))
+        part = part.known_part()
+        if part is None:
+            return self.drawn(random_state)
+        return self.complete(self.adapted(solved(part)))
+
+    def bind_stretches(self, known, parts, owners, weight):
+        """Return the problem of stretches, with their segments cut at the ends."""
+        codes, whole = self.partial.labels[known], self.whole
+        codes[parts.offsets[:-1]] |= 1
+        if whole is not None:
+            first = np.flatnonzero(known)[parts.offsets[:-1]] - self.data.offsets[owners]
+            whole = whole_of_parts(whole, self.data.lengths, self.model, first, parts, owners)
+        losses = {"false_cost": self.false_cost, "table": self.table, "whole": whole}
+        return self.model.bind(parts, codes, self.cost[known], weight, **losses)

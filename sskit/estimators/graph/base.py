@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._labels import is_ignored
 from sskit._parameters import parameter, parameters
@@ -29,8 +28,9 @@ from sskit.estimators.completion.states import (
     state_labels,
 )
 from sskit.estimators.online import OnlineEstimator, check_as_before, check_kinds_as_before
-from sskit.estimators.reading.summary import Labels, RowSummary, TrainingData, same
+from sskit.estimators.reading.summary import RowSummary, TrainingData, same
 from sskit.inputs.graphs import check_allowed_pairs, check_graphs, check_known_of_kinds
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
 from sskit.inputs.ragged import PREDICTS, check_kinds, split
@@ -45,8 +45,6 @@ from sskit.models.graph.data import (
     node_sums,
 )
 from sskit.models.graph.model import FORMS, form_of, import_cuts
-
-LOSSES = StrOptions({"hamming", "hamming_sum", "balanced"}), "array-like", dict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +101,9 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
     _with_kinds = False  # may nodes have kinds?
     n_states_per_label, allowed_pairs = 1, None  # where they are no parameters
     loss: Literal["hamming", "hamming_sum", "balanced"] | ArrayLike | Dictionary = parameter(
-        *LOSSES, default="hamming_sum"
+        "array-like", dict, default="hamming_sum"
     )
-    node_weights: Literal["areas"] | None = parameter(StrOptions({"areas"}), None, default=None)
+    node_weights: Literal["areas"] | None = parameter(None, default=None)
     ignore_label: object = parameter(default=None)
 
     def _read_data(self, X, y, sample_weight, part=False):
@@ -203,7 +201,7 @@ class GraphEstimator(FittedGraphs, OnlineEstimator):
         truth = states.first[labels]
         model.check_pairs(graphs, truth, labelled, classes[states.labels])
         bound = {"cost": cost, "labelled": labelled}
-        bound["block_weight"] = summary.weights.block_weights(len(graphs), checked.weight)
+        bound["block_weight"] = summary.block_weights(len(graphs), checked.weight)
         problem = model.bind(graphs, truth, **bound, **losses)
         shared = {
             "n_edge_features_in_": summary.n_edge_features,

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import parameter, parameters
 from sskit._ready import ready_graph
-from sskit._types import ArrayLike, Dictionary, MaybeNone, Samples, Self
+from sskit._types import ArrayLike, Dictionary, MaybeNone, Samples, Self, with_callbacks
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.fitted_state import raise_damaged
-from sskit.estimators.base.outcome import with_callbacks
 from sskit.estimators.completion.states import HiddenStatesMixin
-from sskit.estimators.graph.base import LOSSES, GraphEstimator
+from sskit.estimators.graph.base import GraphEstimator
 from sskit.models.graph.data import allows_cuts
 from sskit.models.graph.model import AttractiveModel, GraphModel
 from sskit.models.graph.structure import cut_single
@@ -210,11 +208,9 @@ class SegmentationModel(FittedSegmentation, GraphEstimator):
     """
 
     _kind = AttractiveModel
-    pairwise_form: Literal["potts", "full"] = parameter(
-        StrOptions({"potts", "full"}), default="potts"
-    )
+    pairwise_form: Literal["potts", "full"] = parameter(default="potts")
     inference: Literal["auto", "graphcut", "expansion", "elimination", "trws"] = parameter(
-        StrOptions(set(AttractiveModel.inferences)), default="auto"
+        default="auto"
     )
 
     @with_callbacks
@@ -488,14 +484,10 @@ class GraphTagger(FittedKinds, HiddenStatesMixin, GraphEstimator):
     _with_kinds = True
     loss: (
         Literal["hamming", "hamming_sum", "balanced"] | ArrayLike | Dictionary | Callable[..., Any]
-    ) = parameter(*LOSSES, callable, default="hamming_sum")
-    pairwise_form: Literal["directed", "symmetric", "potts"] = parameter(
-        StrOptions({"directed", "symmetric", "potts"}), default="directed"
-    )
+    ) = parameter("array-like", dict, callable, default="hamming_sum")
+    pairwise_form: Literal["directed", "symmetric", "potts"] = parameter(default="directed")
     allowed_pairs: ArrayLike | None = parameter("array-like", None, default=None)
-    inference: Literal["auto", "tree", "elimination", "qpbo", "trws"] = parameter(
-        StrOptions(set(GraphModel.inferences)), default="auto"
-    )
+    inference: Literal["auto", "tree", "elimination", "qpbo", "trws"] = parameter(default="auto")
 
     @with_callbacks
     def fit(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> Self:

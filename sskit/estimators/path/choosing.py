@@ -11,11 +11,10 @@ from sklearn.utils.metaestimators import _safe_split
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
-from sskit.estimators.base.meta import checked_score
 from sskit.estimators.base.outcome import check_overflow
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.path.tracing import fitted_model
-from sskit.metrics.scoring import find_scorer
+from sskit.metrics.scoring import checked_score, find_scorer
 from sskit.solvers.common.solution import Status
 
 # What is tried, times the lam that is to be beaten; falling.

@@ -28,10 +28,9 @@ from sskit._warnings import warn
 from sskit.core.regularizer import BoxRegularizer
 from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
-from sskit.estimators.base.objective import weight_argument
 from sskit.estimators.path.choosing import choose, score_folds
 from sskit.estimators.path.tracing import fitted_model, trace
-from sskit.inputs.weights import check_sample_weight
+from sskit.inputs.weights import check_sample_weight, weight_argument
 from sskit.solvers.common.solution import relative
 from sskit.solvers.path.tracer import dual_objective_at
 

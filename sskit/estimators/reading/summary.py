@@ -1,88 +1,19 @@
 """The summary of training data: what is merged of all parts before any is bound."""
 
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from operator import add
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from sskit._labels import label_array
 from sskit._numbers import shortened
 from sskit.core.problem import block_weights
+from sskit.inputs.labels.counted import Labels
 from sskit.inputs.ragged_array import RaggedArray
 from sskit.inputs.stacking import FeatureScale
-from sskit.inputs.weights import check_total
-
-
-class WeightSums(NamedTuple):
-    """What the weights of the samples add up to, without underflow.
-
-    Attributes
-    ----------
-    largest : float
-        The largest weight.
-    scaled : float
-        Sum of the weights divided by the largest; 0 if all are zero.
-    total : float
-        Sum of the weights as they are.
-    """
-
-    largest: float
-    scaled: float
-    total: float
-
-    @classmethod
-    def of(cls, n_samples, weight):
-        """Return the sums of weights; None means one for each sample."""
-        if weight is None:
-            return cls(1.0, float(n_samples), float(n_samples))
-        largest = float(weight.max())
-        scaled = float((weight / largest).sum()) if largest else 0.0
-        with np.errstate(over="ignore"):
-            return cls(largest, scaled, float(weight.sum()))
-
-    @classmethod
-    def merge(cls, parts, portions, numbers):
-        """Return the sums over several parts, as `Labels.merge`."""
-        largest = max(part.largest for part in parts)
-        scaled = sum(part.relative_to(largest) for part in parts)
-        return cls(largest, scaled, sum(part.total for part in parts))
-
-    def relative_to(self, largest):
-        """Return the sum of the weights divided by another largest one; 0 if that is zero."""
-        return self.scaled * (self.largest / largest) if largest else 0.0
-
-    def times_factors(self, factors, fractions):
-        """Return the sums of weights that are multiplied by a factor of their class.
-
-        Parameters
-        ----------
-        factors : ndarray of shape (K,)
-            By class.
-        fractions : ndarray of shape (K,)
-            Fraction of the sum that each class has.
-
-        Returns
-        -------
-        sums : WeightSums
-            With a bound in place of the largest weight.
-        """
-        largest = float(factors.max())
-        scaled = float(fractions @ (factors / largest)) if largest else 0.0
-        if not scaled:
-            return WeightSums(0.0, 0.0, 0.0)
-        with np.errstate(over="ignore"):
-            return WeightSums(
-                self.largest * largest, self.scaled * scaled, self.total * scaled * largest
-            )
-
-    def block_weights(self, n_samples, weight):
-        """Return the weights c_i of samples that are some or all of those of the sums."""
-        return block_weights(n_samples, weight, self.largest, self.scaled)
+from sskit.inputs.weights import WeightSums, check_total
 
 
 class ByClass(dict):
@@ -107,114 +38,6 @@ class ByClass(dict):
             Of all rows.
         """
         return reduce(add, (sums.weighted(factors[label]) for label, sums in self.items()))
-
-
-class Labels(NamedTuple):
-    """Which labels there are, and what there is of each.
-
-    Attributes
-    ----------
-    values : ndarray of shape (K,)
-        The labels, sorted.
-    counts : ndarray of shape (K,)
-        How many there are of each, or what these weigh.
-    fractions : ndarray of shape (K,), default=None
-        Fraction of the sum of the sample weights that each has.
-    """
-
-    values: np.ndarray
-    counts: np.ndarray
-    fractions: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, values, codes, weight=None):
-        """Return labels with their counts, or what they weigh, from their numbers in the data."""
-        return cls(values, np.bincount(codes, weight, len(values)))
-
-    @classmethod
-    def merge(cls, parts, portions, numbers):
-        """Return the union of the labels of several parts.
-
-        Parameters
-        ----------
-        parts : list of Labels
-            Of the parts.
-        portions : list of float
-            Of the sample weights, of each part.
-        numbers : list of int
-            What error messages call the parts.
-
-        Returns
-        -------
-        labels : Labels
-            Counts are added up.
-
-        Raises
-        ------
-        TypeError
-            Naming two parts whose labels do not sort.
-        """
-        values = union([part.values for part in parts], numbers)
-        counts = np.zeros(len(values), dtype=np.result_type(*(part.counts for part in parts)))
-        fractions = None if parts[0].fractions is None else np.zeros(len(values))
-        for part, portion in zip(parts, portions, strict=True):
-            places = places_in(values, part.values)
-            counts[places] += part.counts
-            if fractions is not None and portion:
-                fractions[places] += portion * part.fractions
-        return cls(values, counts, fractions)
-
-    def among(self, values):
-        """Return the same as labels of some more, of which there are none here."""
-        fractions = None if self.fractions is None else np.zeros(len(values))
-        none = Labels(values, np.zeros(len(values), dtype=np.int64), fractions)
-        return Labels.merge([none, self], [0.0, 1.0], [0, 1])
-
-    def renumber(self, values, codes):
-        """Return labels of a part by their numbers here.
-
-        Parameters
-        ----------
-        values : ndarray of shape (k,)
-            Labels of the part.
-        codes : ndarray of int
-            Labels by their numbers there.
-
-        Returns
-        -------
-        codes : ndarray of int
-            What was given if the numbers are the same, or there are no labels.
-        """
-        if np.array_equal(values, self.values) or not len(values):
-            return codes
-        return places_in(self.values, values).astype(codes.dtype)[codes]
-
-    def complete(self, partial):
-        """Return what is known of the labels of a part, `PartialLabels`, among those here."""
-        if np.array_equal(partial.classes, self.values):
-            return partial
-        if partial.possible is None:
-            labels = self.renumber(partial.classes, partial.labels)
-            return replace(partial, classes=self.values, labels=labels)
-        return partial.among(self.values, places_in(self.values, partial.classes))
-
-
-def places_in(values, some):
-    """Return where some labels stand among others, of which they are."""
-    place = {value: k for k, value in enumerate(values.tolist())}
-    places = [place[value] for value in some.astype(values.dtype).tolist()]
-    return np.array(places, dtype=np.intp)
-
-
-def union(pieces, numbers):
-    """Return the union of labels of several parts, sorted; see `Labels.merge`."""
-    filled = [piece for piece in pieces if len(piece)] or pieces[:1]
-    if len({piece.dtype.kind for piece in filled}) == 1:
-        with suppress(TypeError):  # which is raised below
-            return np.unique(np.concatenate(filled))
-    owners = np.repeat(numbers, [len(piece) for piece in pieces])
-    labels = [label for piece in pieces for label in piece.tolist()]
-    return np.unique(label_array(labels, lambda k: f"a label of part {owners[k]}"))
 
 
 def same(sentence):
@@ -306,6 +129,10 @@ class Summary:
     def of(cls, n_samples, weight, **others):
         """Return the summary of samples with these weights, and its further fields."""
         return cls(n_samples=n_samples, weights=WeightSums.of(n_samples, weight), **others)
+
+    def block_weights(self, n_samples, weight):
+        """Return the weights c_i of samples that are some or all of those of the summary."""
+        return block_weights(n_samples, weight, self.weights.largest, self.weights.scaled)
 
     def with_columns(self, columns):
         """Return the same with `Columns` as an option, or None."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sskit._labels import SETS
+from sskit._labels import SETS, places_in
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
@@ -42,21 +42,25 @@ class PartialLabels:
             return len(self.labels)
         return int(((self.n_possible == 1) & ~self.ignored).sum())
 
-    def among(self, classes, places):
+    def among(self, classes):
         """Return what is known of the labels of a part among those of all data.
 
         Parameters
         ----------
         classes : ndarray of shape (K,)
             All labels.
-        places : ndarray of int of shape (k,)
-            Where those of the part are among them.
 
         Returns
         -------
         partial : PartialLabels
             Tokens that are ignored may have any of them.
         """
+        if np.array_equal(self.classes, classes):
+            return self
+        places = places_in(classes, self.classes)
+        if self.possible is None:
+            labels = places.astype(self.labels.dtype)[self.labels]
+            return replace(self, classes=classes, labels=labels)
         possible = np.zeros((len(self.labels), len(classes)), dtype=bool)
         possible[:, places] = self.possible
         possible[self.ignored] = True

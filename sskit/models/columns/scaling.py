@@ -464,3 +464,25 @@ def heavy_columns(features, names):
     heavy = largest[: fewest[0] + 1]
     named = [str(j) if names is None else repr(str(names[j])) for j in heavy]
     return HeavyColumns(named, float(squares[heavy].sum() / total))
+
+
+def in_words(columns):
+    """Return how columns of features are scaled, and why.
+
+    Parameters
+    ----------
+    columns : Columns or None
+        None where they are not.
+
+    Returns
+    -------
+    phrase : str
+        Such as "13 columns scaled, 12 of them centred".
+    """
+    if columns is None or columns.factor is None:
+        return "columns as they are (sparse rows of equal norms)"
+    n_scaled = len(columns.factor)
+    n_centred = 0 if columns.shift is None else int(np.count_nonzero(columns.shift))
+    if n_centred == 0:
+        return f"{n_scaled} columns scaled, none centred"
+    return f"{n_scaled} columns scaled, {n_centred} of them centred"

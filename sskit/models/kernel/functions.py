@@ -4,14 +4,23 @@ import importlib
 from types import SimpleNamespace
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
-from sskit.models.features import float64_blocks
+from sskit.inputs.stacking import check_squares
+from sskit.models.features import float64_blocks, squared_norms
 
 # Entries of the kernel matrices that are computed at once where no whole row is needed.
 BLOCK_ENTRIES = 2**21
+LARGEST_GAMMA = float(np.finfo(np.float64).max)
+# Parameters of the kernel functions; the others have no effect.
+PARAMETERS = {
+    "rbf": ("gamma",),
+    "poly": ("gamma", "degree", "coef0"),
+    "sigmoid": ("gamma", "coef0"),
+}
 
 
 class Kernel(SimpleNamespace):
@@ -272,3 +281,60 @@ def arranged(X, numbers, size, random_state):
         halves = [part[near], part[~near]]
         waiting += halves[:: random_state.choice([-1, 1])]
     return np.concatenate([*done, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+
+def named_kernel(kernel, X, **parameters):
+    """Return a kernel of a user's, or one that has a name, with the parameters of scikit-learn.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "sigmoid", "precomputed"} or callable
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_rows, p)
+        Training rows, by which gamma="scale" goes.
+    **parameters : object
+        gamma, degree and coef0; those that the kernel does not have are ignored.
+
+    Returns
+    -------
+    kernel : Kernel
+        With gamma as a number.
+
+    Raises
+    ------
+    ValueError
+        If a precomputed matrix cannot be one.
+    """
+    if callable(kernel):
+        return Kernel(kernel)
+    if kernel == "precomputed":
+        if sp.issparse(X):
+            raise ValueError("with kernel='precomputed' X must be dense, got a sparse matrix")
+        check_precomputed(X)
+        return PrecomputedKernel()
+    values = {name: parameters[name] for name in PARAMETERS[kernel]}
+    values["gamma"] = number_of_gamma(values["gamma"], X)
+    return Kernel(kernel, **values)
+
+
+def number_of_gamma(gamma, X):
+    """Return gamma as a number: 1 / (p var(X)) for "scale", 1 / p for "auto"."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    p = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / p
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = variance_of(X)
+    if not np.isfinite(variance):
+        check_squares(squared_norms(X))
+    with np.errstate(over="ignore"):
+        return float(min(1.0 / (p * variance), LARGEST_GAMMA)) if variance > 0 else 1.0
+
+
+def variance_of(X):
+    """Return the variance of all entries of a matrix in double precision, whatever its type."""
+    values = X.data[: X.nnz] if sp.issparse(X) else X
+    values, size = values.astype(np.float64, copy=False), np.prod(X.shape, dtype=float)
+    mean = values.sum() / size
+    return (np.square(values - mean).sum() + (size - values.size) * mean**2) / size

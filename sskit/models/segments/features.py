@@ -1,6 +1,7 @@
 """Features of whole segments, by a function of the user."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from sskit._numbers import array, as_floats
 
@@ -82,6 +83,39 @@ def whole_features(function, stacked, max_length, n_features, numbers):
             name = f"segment_features(X[{number}], {start}, {start + d + 1})"
             array(block[start, d], name, (n_features,), low=-LARGEST, high=LARGEST)
     return values
+
+
+def segment_means(values, sizes):
+    """Return the mean features of the tokens of segments, given how many tokens they have."""
+    owner, weights = np.repeat(np.arange(len(sizes)), sizes), 1.0 / np.repeat(sizes, sizes)
+    return sp.csr_array((weights, (owner, np.arange(values.shape[0])))) @ values
+
+
+def whole_of_parts(whole, lengths, model, first, parts, owners):
+    """Return the features of whole segments of parts of sequences.
+
+    Parameters
+    ----------
+    whole : ndarray of shape (n_values,)
+        Those of the sequences, as `whole_features` returns them.
+    lengths : ndarray of shape (n,)
+        Numbers of tokens of the sequences.
+    model : SegmentModel
+        Says how long segments are, and how many features they have.
+    first : ndarray of shape (n_parts,)
+        The first token of each part within its sequence.
+    parts : RaggedArray
+        The parts.
+    owners : ndarray of shape (n_parts,)
+        The sequence of each.
+    """
+    most, n_features = int(model.limits.max()), model.layout.shapes["segment_coef"][1]
+    places = np.append(0, np.cumsum(lengths * np.minimum(lengths, most) * n_features))
+    pieces = []
+    for t, size, i in zip(first.tolist(), parts.lengths.tolist(), owners.tolist(), strict=True):
+        table = whole[places[i] : places[i + 1]].reshape(int(lengths[i]), -1, n_features)
+        pieces.append(table[t : t + size, : min(size, most)].ravel())
+    return np.concatenate(pieces)
 
 
 def _rows(stacked, i):

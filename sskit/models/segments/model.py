@@ -1,12 +1,11 @@
 """Segments of sequences: the semi-Markov model."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from sskit.models.feature_map import FeatureMap
 from sskit.models.features import FeatureRows
 from sskit.models.layout import WeightLayout
-from sskit.models.request import Decoder, Request, gather
+from sskit.models.request import NO_LABELS, Decoder, Request, gather
 from sskit.models.segments.structure import SegmentStructure
 from sskit.models.structure import NodeLoss, StructuredProblem
 
@@ -85,7 +84,17 @@ class SegmentModel:
             n_features, len(limits), int(np.max(limits)), has_ends, has_lengths, n_whole
         )
 
-    def bind(self, stacked, codes, costs, block_weight, false_cost=None, whole=None, table=None):
+    def bind(
+        self,
+        stacked,
+        codes,
+        costs,
+        block_weight,
+        false_cost=None,
+        whole=None,
+        table=None,
+        right=None,
+    ):
         """Bind the model to training data.
 
         Parameters
@@ -107,6 +116,9 @@ class SegmentModel:
             Factors of the costs of tokens by true and predicted state. The factor is 1 if the state
             has the right label, but a segment wrongly begins there or does not. None: 1 for all
             wrong tokens.
+        right : ndarray of shape (n_tokens, 2 K), bool, default=None
+            Which codes agree with what is known of each token, the true one among them; then no
+            segmentation costs anything that has such codes alone. None: all is known.
 
         Returns
         -------
@@ -124,11 +136,21 @@ class SegmentModel:
             table = 1.0 - alike
         if table is not None:
             table = np.kron(table, np.ones((2, 2))) + np.kron(alike, 1 - np.eye(2))
-        loss = NodeLoss(codes, costs, 2 * n_states, table)
-        structure = SegmentStructure(*arguments, labels=self.labels)
+        loss = NodeLoss(codes, costs, 2 * n_states, table, right=right)
+        structure = SegmentStructure(*arguments, right is not None, self.labels)
         return StructuredProblem(feature_map, structure, loss, block_weight)
 
-    def decoder(self, stacked, blocks, limits, whole=None, possible=None, n_jobs=None, factor=1.0):
+    def decoder(
+        self,
+        stacked,
+        blocks,
+        limits,
+        whole=None,
+        possible=None,
+        n_jobs=None,
+        factor=1.0,
+        known=None,
+    ):
         """Bind sequences to the weights that segment them, which are not checked.
 
         Parameters
@@ -147,6 +169,8 @@ class SegmentModel:
             Number of threads.
         factor : float, default=1.0
             What all weights are multiplied by.
+        known : ndarray of shape (n_tokens, 2 K), bool, default=None
+            In place of `possible`: codes that are possible at each token, of `bind`.
 
         Returns
         -------
@@ -163,51 +187,16 @@ class SegmentModel:
         n_columns = n_states * len(coefs)
         feature_map = segment_map(rows, stacked.offsets, n_states, n_columns, len(table))
         arguments = feature_map, limits, self.has_lengths
-        structure = SegmentStructure(*arguments, whole=whole, forbids=possible is not None)
-        return Decoder(Request(feature_map, structure, weights, possible, n_states), n_jobs)
-
-    def span_scores(self, stacked, spans, blocks, whole=None):
-        """Return the scores of some segments with each state, without those of their neighbours.
-
-        Parameters
-        ----------
-        stacked : RaggedArray
-            Features of the sequences.
-        spans : tuple of two ndarray of shape (m,)
-            First tokens and lengths of the segments.
-        blocks : dict of ndarray
-            Weights by the names of the layout.
-        whole : ndarray of shape (n_values,), default=None
-            Features of whole segments, as `SegmentStructure` takes them.
-
-        Returns
-        -------
-        scores : ndarray of shape (m, K)
-        """
-        X, (starts, sizes) = stacked.values, spans
-        several = (self.limits > 1)[None]
-        scores = np.add.reduceat(as_dense(X @ blocks["coef"].T), starts, axis=0)
-        if self.has_ends:
-            scores += several * as_dense(X[starts] @ blocks["first_coef"].T)
-            scores += several * as_dense(X[starts + sizes - 1] @ blocks["last_coef"].T)
-        if self.has_lengths:
-            scores += several * blocks["lengths"].T[sizes - 1]
-        if whole is not None:
-            weights, offsets = blocks["segment_coef"], stacked.offsets
-            most = np.minimum(stacked.lengths, int(self.limits.max()))
-            first = np.append(0, np.cumsum(stacked.lengths * most))
-            i = np.searchsorted(offsets, starts, side="right") - 1
-            rows = first[i] + (starts - offsets[i]) * most[i] + sizes - 1
-            scores += whole.reshape(-1, weights.shape[1])[rows] @ weights.T
-        return scores
+        if known is not None:
+            masks = {"known": NodeLoss(*NO_LABELS, 2 * n_states, possible=known)}
+        else:
+            masks = {"possible": possible, "n_states": n_states}
+        forbids = possible is not None or known is not None
+        structure = SegmentStructure(*arguments, whole=whole, forbids=forbids)
+        return Decoder(Request(feature_map, structure, weights, **masks), n_jobs)
 
 
 def segment_map(rows, offsets, n_states, n_columns, n_table):
     """Return the feature map of segments."""
     offsets, head = np.ascontiguousarray(offsets, dtype=np.int64), (n_states, n_states)
     return FeatureMap(rows, offsets, n_columns, head=head, tail=(1, n_table - n_states**2))
-
-
-def as_dense(product):
-    """Return a product of features, perhaps sparse, as an array."""
-    return product.toarray() if sp.issparse(product) else np.asarray(product)

@@ -25,7 +25,11 @@ cdef class SegmentStructure(Structure):
     of a state whose limit is one have neither weights of lengths nor of first and last tokens,
     which would be those of the token and of the state again.
 
-    Potentials of -inf in the first K columns forbid states of tokens.
+    Potentials of -inf in the first K columns forbid states of tokens; the mask `possible` of a
+    `NodeLoss` forbids codes, and so segments that contradict what is known of their tokens. Where
+    several codes are `right`, of which the truth is one, a predicted segment has its cost if it
+    contradicts them, and a true one that is missed has that of the `NodeLoss`, which is zero
+    unless all of its tokens are known.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ cdef class SegmentStructure(Structure):
         the first token of a segment and its length less one. Entries of segments that would end
         behind the sequence are never read.
     forbids : bool, default=False
-        Whether there may be potentials of -inf.
+        Whether there may be potentials of -inf, or masks of codes.
     labels : ndarray of shape (K,), int32, default=None
         The label of each state, those of a label one after the other: losses of segments are of
         labels. None: the states are labels.
@@ -70,6 +74,8 @@ cdef class SegmentStructure(Structure):
     cdef int32_t[::1] bonus_state            # (longest,) likewise the next two
     cdef int32_t[::1] bonus_stop, bonus_length
     cdef double[::1] bonus
+    cdef int32_t[::1] may_begin              # (longest,) whether a segment of any state may
+    cdef int32_t[::1] fits                   # (K,) whether one does that begins at some token
     cdef SegmentPotentials summed            # of the block of the last sum
     cdef double[::1] fractions               # (longest, max_length, K) probabilities of segments
     cdef int32_t[::1] no_code                # (longest,) shares no part with any labelling
@@ -107,6 +113,7 @@ cdef class SegmentStructure(Structure):
                 self.lengths[d * self.stride + k] = 0.0
         if self.n_whole or forbids:
             self.apart = np.zeros(longest * min(self.max_length, longest) * self.stride)
+            self.may_begin, self.fits = (np.zeros(n, dtype=np.int32) for n in (longest, n_states))
         if false_cost is not None:
             self.bonus_state, self.bonus_stop, self.bonus_length = np.empty(
                 (3, longest), dtype=np.int32
@@ -188,13 +195,49 @@ cdef class SegmentStructure(Structure):
                 self.inside[e + k] += amount
                 self.opening[e + k] += weight * loss.at(b.first + t, 2 * k + 1) - amount
 
+    # finds at which tokens a mask of codes lets a segment begin
+    cdef void find_beginnings(
+        self, const Block* b, const unsigned char[:, ::1] mask
+    ) noexcept nogil:
+        cdef Py_ssize_t t, k
+        for t in range(b.n):
+            self.may_begin[t] = 0
+            for k in range(self.n_states):
+                self.may_begin[t] |= mask[b.first + t, 2 * k + 1]
+
+    # adds to the scores of segments that contradict a mask of codes the weight times their costs,
+    # or -inf
+    cdef void add_contradictions(
+        self, const Block* b, const unsigned char[:, ::1] mask, double weight
+    ) noexcept nogil:
+        cdef Py_ssize_t K = self.n_states, t, d, k, most = min(self.max_length, b.n)
+        cdef const unsigned char* may
+        cdef double* out
+        cdef bint ends
+        self.find_beginnings(b, mask)
+        for t in range(b.n):
+            for k in range(K):
+                self.fits[k] = mask[b.first + t, 2 * k + 1]
+            for d in range(min(most, b.n - t)):
+                ends = t + d + 1 == b.n or self.may_begin[t + d + 1]
+                may, out = &mask[b.first + t + d, 0], &self.apart[(t * most + d) * self.stride]
+                for k in range(K):
+                    self.fits[k] &= d == 0 or may[2 * k]
+                    if not (self.fits[k] and ends):
+                        out[k] += -INFINITY if weight == -INFINITY else weight * self.false_cost[k]
+
     # likewise adds the costs of segments that are not true, and of true ones that are missed
     cdef void add_segments(self, const Block* b, NodeLoss loss, double weight) noexcept nogil:
         cdef Py_ssize_t t, k, s = 0
         cdef const int32_t* truth = &loss.truth[b.first]
+        # where not all is known, the cost of a false segment is that of the whole segment
+        cdef bint partial = self.forbids and loss.right.shape[0]
+        cdef double at_beginning = 0.0 if partial else weight
+        if partial:
+            self.add_contradictions(b, loss.right, weight)
         for t in range(b.n):
             for k in range(self.n_states):
-                self.opening[t * self.stride + k] += weight * self.false_cost[k]
+                self.opening[t * self.stride + k] += at_beginning * self.false_cost[k]
             if truth[t] & 1:
                 s = t
             self.bonus_state[t] = self.bonus_stop[t] = 0
@@ -202,7 +245,9 @@ cdef class SegmentStructure(Structure):
                 k = truth[t] >> 1
                 self.bonus_state[t], self.bonus_stop[t] = self.first_state[k], self.last_state[k]
                 self.bonus_length[t] = <int32_t>(t - s)
-                self.bonus[t] = -weight * (loss.cost[b.first + s] + self.false_cost[k])
+                self.bonus[t] = -weight * (
+                    loss.cost[b.first + s] + (0.0 if partial else self.false_cost[k])
+                )
 
     # the potentials of a block, with weight times the loss
     cdef SegmentPotentials potentials(
@@ -213,6 +258,9 @@ cdef class SegmentStructure(Structure):
         cdef bint spans = weight != 0.0 and self.false_cost.shape[0] > 0
         cdef const double* start = b.theta + self.end_place
         self.take_potentials(b)
+        # a mask of states has forbidden potentials before
+        if self.forbids and loss is not None and loss.possible.shape[1] == 2 * self.n_states:
+            self.add_contradictions(b, loss.possible, -INFINITY)
         if spans:
             self.add_segments(b, loss, weight)
         elif weight != 0.0:
@@ -337,15 +385,24 @@ cdef class SegmentStructure(Structure):
     cdef double loss_of(self, const Block* b, NodeLoss loss, const int32_t* code) noexcept nogil:
         cdef Py_ssize_t t, s = 0
         cdef const int32_t* truth = &loss.truth[b.first]
-        cdef double total = 0.0
-        cdef bint same = True
+        cdef bint partial = self.forbids and loss.right.shape[0], same = True, sound = True
+        cdef double total = 0.0, at_beginning = 0.0 if partial else 1.0
         if not self.false_cost.shape[0]:
             return loss.of(b.first, b.n, code)
+        if partial:
+            self.find_beginnings(b, loss.right)
+        for t in range(b.n if partial else 0):
+            if code[t] & 1:
+                s, sound = t, True
+            sound = sound and loss.right[b.first + t, code[t]]
+            if t + 1 == b.n or code[t + 1] & 1:
+                sound = sound and (t + 1 == b.n or self.may_begin[t + 1])
+                total += 0.0 if sound else self.false_cost[code[t] >> 1]
         # s: the last token at which a segment of one or the other begins; same: are both equal
         # from there on? True segments and those of the code that end together are one if they are
         for t in range(b.n):
             if code[t] & 1:
-                total += self.false_cost[code[t] >> 1]
+                total += at_beginning * self.false_cost[code[t] >> 1]
             if truth[t] & 1:
                 total += loss.cost[b.first + t]
             if (code[t] | truth[t]) & 1:
@@ -354,7 +411,7 @@ cdef class SegmentStructure(Structure):
             if not same or not (code[s] & truth[s] & 1):
                 continue
             if t + 1 == b.n or code[t + 1] & truth[t + 1] & 1:
-                total -= self.false_cost[code[s] >> 1] + loss.cost[b.first + s]
+                total -= at_beginning * self.false_cost[code[s] >> 1] + loss.cost[b.first + s]
         return max(total, 0.0)
 
     # the statistics of one labelling that the other lacks, times sign; returns their number

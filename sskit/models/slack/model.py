@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Literal
 
-from sklearn.utils._param_validation import StrOptions
-
 from sskit._numbers import capped
 from sskit._parameters import AT_LEAST_ONE, NON_NEGATIVE, parameter, parameters
 from sskit._public import PublicMixin
 from sskit._types import BaseEstimator
-from sskit.models.slack.problem import SEARCHES, rescaled
+from sskit.models.slack.problem import rescaled
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
@@ -97,7 +95,7 @@ class SlackRescaling(PublicMixin, BaseEstimator):
     """
 
     search: Literal["auto", "exact", "angular", "bisecting"] = parameter(
-        StrOptions({"auto", *SEARCHES}), default="auto", kw_only=False
+        default="auto", kw_only=False
     )
     tol: float = parameter(NON_NEGATIVE, default=0.0)
     max_queries: int | None = parameter(AT_LEAST_ONE, None, default=None)

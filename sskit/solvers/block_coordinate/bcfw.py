@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from sklearn.utils._param_validation import StrOptions
-
 from sskit._parameters import (
-    AUTO,
     COUNT,
     NATURAL,
     POSITIVE_OR_INFINITE,
@@ -15,7 +12,7 @@ from sskit._parameters import (
     parameter,
     parameters,
 )
-from sskit.solvers.block_coordinate.runs import SAMPLERS, STEPS, BlockCoordinateRun
+from sskit.solvers.block_coordinate.runs import BlockCoordinateRun
 from sskit.solvers.common.solver import Solver
 
 if TYPE_CHECKING:
@@ -37,7 +34,7 @@ class BlockCoordinate(Solver):
     """Base of block-coordinate Frank-Wolfe and its multi-plane variant."""
 
     cache_size: float = parameter(POSITIVE_OR_INFINITE, default=1000.0)
-    batch_size: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    batch_size: int | Literal["auto"] = parameter(COUNT, default="auto")
     gap_every: int = parameter(COUNT, default=10)
 
     def _auto(self, problem, bounded):
@@ -196,18 +193,14 @@ class BCFW(BlockCoordinate):
     True
     """
 
-    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(
-        StrOptions({"auto", "projection", *STEPS}), default="auto"
-    )
+    steps: Literal["auto", "fw", "pairwise", "away", "projection"] = parameter(default="auto")
     sampling: Literal["auto", "permutation", "uniform", "gap", "max_gap"] = parameter(
-        StrOptions({"auto", *SAMPLERS}), default="auto"
+        default="auto"
     )
-    cache: Literal["auto"] | bool = parameter(AUTO, TRUTH, default="auto")
-    block_steps: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
-    stored_passes: int | Literal["auto", "slope"] = parameter(
-        StrOptions({"auto", "slope"}), NATURAL, default="auto"
-    )
-    averaging: Literal["auto"] | bool = parameter(AUTO, TRUTH, default="auto")
+    cache: Literal["auto"] | bool = parameter(TRUTH, default="auto")
+    block_steps: int | Literal["auto"] = parameter(COUNT, default="auto")
+    stored_passes: int | Literal["auto", "slope"] = parameter(NATURAL, default="auto")
+    averaging: Literal["auto"] | bool = parameter(TRUTH, default="auto")
     # Parameters that `MultiPlane` declares itself.
     max_stored_passes = max_planes = 1000
     plane_life = 10
@@ -286,10 +279,8 @@ class MultiPlane(BlockCoordinate):
     True
     """
 
-    steps: Literal["fw", "pairwise", "away"] = parameter(StrOptions({*STEPS}), default="fw")
-    sampling: Literal["permutation", "uniform", "gap", "max_gap"] = parameter(
-        StrOptions({*SAMPLERS}), default="permutation"
-    )
+    steps: Literal["fw", "pairwise", "away"] = parameter(default="fw")
+    sampling: Literal["permutation", "uniform", "gap", "max_gap"] = parameter(default="permutation")
     block_steps: int = parameter(COUNT, default=10)
     max_stored_passes: int = parameter(NATURAL, default=1000)
     max_planes: int = parameter(COUNT, default=1000)

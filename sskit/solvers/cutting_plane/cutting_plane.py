@@ -5,9 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
-from sklearn.utils._param_validation import StrOptions
-
-from sskit._parameters import AUTO, COUNT, Number, parameter, parameters
+from sskit._parameters import COUNT, Number, parameter, parameters
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.cutting_plane.one_slack import CuttingPlaneRun, LinearCutRun
 from sskit.solvers.cutting_plane.sampled import KernelSampleRun, SampleRun
@@ -141,14 +139,10 @@ class CuttingPlane(Solver):
     (True, False)
     """
 
-    cuts: Literal["exact", "linear", "constant"] = parameter(
-        StrOptions({*DEFAULTS}), default="exact"
-    )
-    cut_size: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
-    patience: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
-    damping: float | Literal["auto"] = parameter(
-        AUTO, Number(Real, 0, 1, closed="left"), default="auto"
-    )
+    cuts: Literal["exact", "linear", "constant"] = parameter(default="exact")
+    cut_size: int | Literal["auto"] = parameter(COUNT, default="auto")
+    patience: int | Literal["auto"] = parameter(COUNT, default="auto")
+    damping: float | Literal["auto"] = parameter(Number(Real, 0, 1, closed="left"), default="auto")
     cut_life: int = parameter(COUNT, default=50)
     keeps_dual_point = False
     gap_every = 1  # every pass is an exact one, or the only kind there is

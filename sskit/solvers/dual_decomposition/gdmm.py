@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import COUNT, POSITIVE, parameter, parameters
 from sskit.core.decomposition import LabelFactors
@@ -260,7 +259,7 @@ class GDMM(FactorSolver):
     """
 
     step: float = parameter(POSITIVE, default=1.0)
-    method: Literal["bgcd", "afw"] = parameter(StrOptions({"afw", "bgcd"}), default="bgcd")
+    method: Literal["bgcd", "afw"] = parameter(default="bgcd")
     name = "gdmm"
     _run = FactorRun
 
@@ -392,7 +391,7 @@ class SoftBCFW(FactorSolver):
     True
     """
 
-    steps: Literal["fw", "away"] = parameter(StrOptions({"fw", "away"}), default="fw")
+    steps: Literal["fw", "away"] = parameter(default="fw")
     name = "soft_bcfw"
     _run = SoftRun
 

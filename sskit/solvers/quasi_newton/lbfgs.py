@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from sskit._parameters import AUTO, COUNT, parameter, parameters
+from sskit._parameters import COUNT, parameter, parameters
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
@@ -95,7 +95,7 @@ class LBFGS(Solver):
     True
     """
 
-    memory: int | Literal["auto"] = parameter(AUTO, COUNT, default="auto")
+    memory: int | Literal["auto"] = parameter(COUNT, default="auto")
     keeps_bounds = evaluates_all = False
     takes_likelihood = True
     gap_every = 1  # every pass has a certificate

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from sskit._parameters import COUNT, TRUTH, parameter, parameters
 from sskit.core.sampler import PermutationSampler, UniformSampler
@@ -70,9 +69,7 @@ class Subgradient(Solver):
     True
     """
 
-    sampling: Literal["permutation", "uniform"] = parameter(
-        StrOptions({*SAMPLERS}), default="permutation"
-    )
+    sampling: Literal["permutation", "uniform"] = parameter(default="permutation")
     averaging: bool = parameter(TRUTH, default=True)
     gap_every: int = parameter(COUNT, default=10)
     keeps_dual_point = keeps_bounds = keeps_prior = False

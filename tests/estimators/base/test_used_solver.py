@@ -11,9 +11,8 @@ from helpers.fits import FITS, HINGES, SOLVERS, suits
 from sklearn.base import clone
 
 from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.estimators.base.estimator import ALIASES
-from sskit.estimators.base.estimator import SOLVERS as NAMES
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import ALIASES, BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import SOLVERS as NAMES
 
 # Two fits of a few passes differ as soon as their solvers do.
 PASSES = {"max_iter": 4, "tol": 1e-4, "random_state": 0}

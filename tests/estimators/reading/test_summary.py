@@ -22,7 +22,8 @@ from sskit import (
 )
 from sskit.core.regularizer import Regularizer
 from sskit.estimators.combinations import refusal
-from sskit.estimators.reading.summary import Labels, merge_summaries, union
+from sskit.estimators.reading.summary import merge_summaries
+from sskit.inputs.labels.counted import Labels, union
 from sskit.models import PystructAdapter
 from sskit.solvers import BCFW
 from sskit.solvers.oracle_calls.pool import make_pool

@@ -66,7 +66,7 @@ solvers/block_coordinate: core parallel solvers/common solvers/oracle_calls solv
 solvers/subgradient: core solvers/common solvers/oracle_calls
 solvers/quasi_newton: core solvers/common
 solvers/exponentiated_gradient: core solvers/common solvers/quasi_newton
-solvers/cutting_plane: core solvers/common solvers/oracle_calls
+solvers/cutting_plane: core solvers/common solvers/oracle_calls solvers/simplex_qp
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common

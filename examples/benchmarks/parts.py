@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger
 from sskit.dask import Distributed
-from sskit.dask._workers import Workers
+from sskit.dask._places import InProcess
 from sskit.utils import RaggedArray
 
 N_WORKERS = 1, 2, 4, 16, 64
@@ -42,11 +42,11 @@ CASES = {
 }
 
 
-class ManyWorkers(Workers):
-    """A part to each of several workers in this process."""
+class ManyPlaces(InProcess):
+    """A place for each part in this process."""
 
     def hold(self):
-        """Make a worker of each part."""
+        """Make a place of each part."""
         numbers = self.missing
         for number in numbers:
             self.missing = [number]
@@ -54,10 +54,10 @@ class ManyWorkers(Workers):
 
 
 class Simulated(Distributed):
-    """Fits with as many workers as there are parts."""
+    """Fits with as many places as there are parts."""
 
-    def _fit_by(self, workers, *given):
-        many = ManyWorkers(workers.estimator, workers.parts, workers.starts, workers.remembers)
+    def _fit_by(self, places, *given):
+        many = ManyPlaces(places.estimator, places.parts, places.starts, places.remembers)
         return super()._fit_by(many, *given)
 
 

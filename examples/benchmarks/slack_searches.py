@@ -26,8 +26,7 @@ from scipy.sparse import vstack
 from sskit import MultilabelPairwise, SlackRescaling
 from sskit.core.regularizer import Regularizer
 from sskit.models import StructuredModel
-from sskit.models.structured.binding import python_problem
-from sskit.models.structured.checked_structure import CheckedStructure
+from sskit.models.structured.binding import PythonBinding
 from sskit.solvers import CuttingPlane
 from sskit.testing.probe import ProblemProbe
 
@@ -70,8 +69,8 @@ class PythonSearches:
         """The problem whose planes these searches find."""
         rows, d = range(self.inner.n_blocks), self.inner.max_statistics
         truths = [(np.zeros(d), 0.0) for _ in rows]
-        answers = CheckedStructure(Rows(self), list(rows), truths)
-        return python_problem(answers, np.asarray(self.inner.block_weight))
+        weights = np.asarray(self.inner.block_weight)
+        return PythonBinding(Rows(self)).bind_full(list(rows), truths, weights)[0]
 
     def find(self, i, theta):
         """Return the plane that a search finds for row i: loss times psi, and loss."""

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, each with the parts that the scheduler puts there."""
+"""The workers of a Dask cluster, each with the parts that the scheduler puts there."""
 
 import asyncio
 import sys
@@ -10,10 +10,10 @@ from contextlib import suppress
 import dask
 from dask.sizeof import sizeof
 
+from sskit.dask._local import LocalFit
 from sskit.dask._parts import error_of
-from sskit.dask._worker import DataWorker
-from sskit.dask._workers import Held, Workers
-from sskit.solvers.distributed.run import WorkersLost
+from sskit.dask._places import Place, Places
+from sskit.solvers.distributed.run import PartsLost
 
 # Seconds between two checks whether Ctrl-C was pressed and workers are there.
 POLL = 0.1
@@ -61,8 +61,8 @@ def find_client(client):
     return client
 
 
-class ClusterWorkers(Workers):
-    """Parts on the workers of a cluster, on each that has some an actor: its `DataWorker`.
+class Cluster(Places):
+    """Parts on the workers of a cluster, on each that has some an actor: its `LocalFit`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class ClusterWorkers(Workers):
     store : Checkpoint or None
         Has the starts of parts that were lost.
     estimator, parts, starts, remembers : object
-        As of `Workers`.
+        As of `Places`.
     """
 
     def __init__(self, client, timeout, store, estimator, *arguments):
@@ -94,7 +94,7 @@ class ClusterWorkers(Workers):
         for address, values in groups.items():
             parts = {number: self.make_part(number, None, True) for number in values}
             where = {} if address is None else {"workers": [address], "allow_other_workers": True}
-            actor = self.client.submit(DataWorker, parts, values, actor=True, pure=False, **where)
+            actor = self.client.submit(LocalFit, parts, values, actor=True, pure=False, **where)
             actors[tuple(values)] = actor
             self.actors.append(actor)
         self.wait(actors, "a worker to take parts")
@@ -102,7 +102,7 @@ class ClusterWorkers(Workers):
             if actor.status == "finished":
                 # it may be lost by now
                 with suppress(Exception), CURRENT, self.client.as_current():
-                    self.held.append(Held(actor.result(), list(numbers), actor))
+                    self.places.append(Place(actor.result(), list(numbers), actor))
                     self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:
             self.lose([], "workers that were to take parts")
@@ -150,24 +150,24 @@ class ClusterWorkers(Workers):
                 )
             time.sleep(POLL / 2)
 
-    def ask(self, method, *args, n_asked=None):
-        """Return the results of a method of all workers, or of some; see `Workers`."""
+    def call_each(self, places, method, args):
+        """Return the results of a method of some places; see `Places.ask`."""
         calls = []
-        for held in self.held[:n_asked]:
+        for place in places:
             try:
-                calls.append((held, getattr(held.worker, method)(*args)))
+                calls.append((place, getattr(place.local, method)(*args)))
             except RuntimeError:  # it is known to be lost
-                calls.append((held, None))
+                calls.append((place, None))
         answers, gone, errors = [], [], []
-        for held, answer in calls:
+        for place, answer in calls:
             try:
-                answers.append(self.answer(held, answer))
-            except WorkersLost:
-                gone.append(held)
+                answers.append(self.answer(place, answer))
+            except PartsLost:
+                gone.append(place)
             except Exception as error:
                 errors.append(error)
         if gone:
-            self.lose(gone, ", ".join(held.worker._address for held in gone))
+            self.lose(gone, ", ".join(place.local._address for place in gone))
         if errors:
             raise errors[0]
         self.n_bytes += sizeof(args) + sizeof(answers)
@@ -175,29 +175,29 @@ class ClusterWorkers(Workers):
             self.n_losses = 0
         return answers
 
-    def answer(self, held, answer):
+    def answer(self, place, answer):
         """Wait for the answer of an actor; meanwhile pass on presses of Ctrl-C."""
-        while answer is not None and held.future.status == "finished":
+        while answer is not None and place.future.status == "finished":
             try:
                 return answer.result(POLL)
             except LATE:
                 self.press()
             except OSError:
                 break
-        raise WorkersLost
+        raise PartsLost
 
     def press(self):
         """Send all workers how often Ctrl-C was pressed, if that has changed."""
         if self.stop is not None and self.stop.n_presses > self.n_told:
             self.n_told = self.stop.n_presses
-            for held in self.held:
+            for place in self.places:
                 with suppress(RuntimeError):
-                    held.worker.press(self.n_told)
+                    place.local.press(self.n_told)
 
     def lose(self, gone, name):
-        """Drop the workers that are gone, and raise WorkersLost."""
-        lost = [number for held in gone for number in held.numbers]
-        self.held = [held for held in self.held if held not in gone]
+        """Drop the places that are gone, and raise PartsLost."""
+        lost = [number for place in gone for number in place.numbers]
+        self.places = [place for place in self.places if place not in gone]
         self.missing = sorted({*self.missing, *lost})
         self.n_lost += len(lost)
         self.n_losses += 1
@@ -213,7 +213,7 @@ class ClusterWorkers(Workers):
             )
         if self.store is not None:
             self.starts |= self.store.load()
-        raise WorkersLost(name)
+        raise PartsLost(name)
 
     def close(self):
         """Delete the fit on the workers."""

@@ -15,11 +15,11 @@ from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import History, Self, StrPath
 from sskit.core.stop import Stop
 from sskit.dask._checkpoint import Checkpoint
-from sskit.dask._cluster import ClusterWorkers, find_client
+from sskit.dask._cluster import Cluster, find_client
 from sskit.dask._collections import lazily, lazy_score
 from sskit.dask._parts import collect
+from sskit.dask._places import InProcess
 from sskit.dask._rounds import solve_in_rounds
-from sskit.dask._workers import Workers
 from sskit.estimators.base.estimator import QUIET, replace_fitted
 from sskit.estimators.base.meta import DelegatingEstimator, common_attributes
 from sskit.estimators.base.outcome import (
@@ -222,26 +222,26 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         arguments = model, parts, starts, model.warm_start or store is not None
         client = find_client(self.client)
         if client is None:
-            workers = Workers(*arguments)
+            places = InProcess(*arguments)
         else:
-            workers = ClusterWorkers(client, self.timeout, store, *arguments)
+            places = Cluster(client, self.timeout, store, *arguments)
         try:
-            fitted = self._fit_by(workers, model, options, store, (X, y, sample_weight))
+            fitted = self._fit_by(places, model, options, store, (X, y, sample_weight))
         finally:
-            workers.close()
+            places.close()
         return replace_fitted(self, fitted)
 
-    def _fit_by(self, workers, model, options, store, data):
-        """Fit to the parts that workers have; return the fitted attributes."""
+    def _fit_by(self, places, model, options, store, data):
+        """Fit to the parts, wherever they are; return the fitted attributes."""
         solver = options.solver
         if "averaging" in solver.get_params():
             solver.set_params(averaging=False)
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            workers.stop = stop
-            summary = model._agree(merge_summaries(workers.summarize()), options)
-            summary = model._summarize_again(summary, workers.count)
+            places.stop = stop
+            summary = model._agree(merge_summaries(places.summarize()), options)
+            summary = model._summarize_again(summary, places.count)
             seed = check_random_state(model.random_state).randint(2**31 - 1)
-            ((plan, task),) = workers.surely("make_plan", summary, solver, seed, n_asked=1)
+            ((plan, task),) = places.surely("make_plan", summary, solver, seed, n_asked=1)
             reporter = PassReporter(model, *data, task.attributes)
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
@@ -251,21 +251,21 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             hidden = not likelihood and getattr(summary, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
-            run, record = None, Record(workers)
+            run, record = None, Record(places)
 
             def solve(plan, on_pass, stop, max_iter, tol):
                 nonlocal run
-                workers.plan = plan
-                arguments = workers, plan.regularizer(), record
+                places.plan = plan
+                arguments = places, plan.regularizer(), record
                 if likelihood:
                     run = LikelihoodRun(*arguments, plan.solver.memory)
                 else:
                     run = DistributedRun(*arguments)
                 unit, proof = run.begin()
                 fit = Fit(run, unit, plan.solver.gap_every, proof, stop, progress)
-                if workers.starts:
+                if places.starts:
                     if likelihood:
-                        next(iter(workers.starts.values())).point.restore(run)
+                        next(iter(places.starts.values())).point.restore(run)
                     fit.certify()
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)
                 return fit.solution(status)
@@ -284,7 +284,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
 
             limits = {"stop": stop, "max_iter": model.max_iter, "tol": model.tol}
             if hidden:
-                solution, rounds = solve_in_rounds(workers, plan, solve, on_pass, **limits)
+                solution, rounds = solve_in_rounds(places, plan, solve, on_pass, **limits)
             else:
                 solution, rounds = solve(plan, on_pass, **limits), None
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)

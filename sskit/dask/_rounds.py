@@ -1,4 +1,4 @@
-"""The convex-concave procedure for data in parts: workers complete the unknown labels."""
+"""The convex-concave procedure for data in parts, each of which completes its unknown labels."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,23 +24,23 @@ class Stage(NamedTuple):
     w: np.ndarray | None = None
 
 
-class PartRounds:
-    """Rounds over parts, whose workers complete the labels.
+class CompletionRoundsInParts:
+    """Rounds over data in parts, whose labels are completed where they are.
 
     Parameters
     ----------
-    workers : Workers
-        The workers that have the parts.
+    places : Places
+        Have the parts.
     plan : Plan
         Of the fit, with the first `Stage`.
     solve : callable
         Takes a plan and options; returns the solution of the parts at its stage.
     """
 
-    truth = None  # on the workers
+    truth = None  # each part has its own
 
-    def __init__(self, workers, plan, solve):
-        self.workers, self.plan, self.solve_at = workers, plan, solve
+    def __init__(self, places, plan, solve):
+        self.places, self.plan, self.solve_at = places, plan, solve
 
     def solve(self, **options):
         """Return the solution for the present truths."""
@@ -49,7 +49,7 @@ class PartRounds:
     def gain(self, w):
         """Complete under the weights of a solution; return whether truths stay, and the gain."""
         stage, later = self.plan.stage, Stage(self.plan.stage.number + 1, w)
-        answers = self.workers.surely("advance", self.plan.summary, stage, later)
+        answers = self.places.surely("advance", self.plan.summary, stage, later)
         self.plan = replace(self.plan, stage=later)
         same, gains = zip(*sum(answers, []), strict=True)
         return all(same), sum(gains)
@@ -58,13 +58,13 @@ class PartRounds:
         """Make the completions the truth, as the parts have done."""
 
 
-def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
+def solve_in_rounds(places, plan, solve, on_pass, stop, max_iter, tol):
     """Solve, round after round, beginning with the stretches of known labels.
 
     Parameters
     ----------
-    workers, plan, solve : object
-        As of `PartRounds`.
+    places, plan, solve : object
+        As of `CompletionRoundsInParts`.
     on_pass : callable
         Called after each pass of a round.
     stop : Stop
@@ -85,7 +85,7 @@ def solve_in_rounds(workers, plan, solve, on_pass, stop, max_iter, tol):
     if plan.summary.n_certain:
         options = {"on_pass": None, "stop": stop, "max_iter": max_iter, "tol": tol}
         w = solve(replace(plan, stage=Stage(0)), **options).w
-    rounds = PartRounds(workers, replace(plan, stage=Stage(1, w)), solve)
+    rounds = CompletionRoundsInParts(places, replace(plan, stage=Stage(1, w)), solve)
     total = Totals(on_pass, stop, max_iter)
     descent = descend(rounds, total, {"tol": tol})
     return total.of(descent), descent

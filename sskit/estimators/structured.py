@@ -246,7 +246,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         kinds, n_weights = frozenset(plain_labels(targets).dtype.kind), None
         if part:  # else binding finds it, without asking the model once more
             model = adapted(self.model, inputs, targets)
-            n_weights = made_ready(model).n_weights(inputs, targets)
+            n_weights = binding_of(model).n_weights(inputs, targets)
         summary = StructureSummary.of(len(inputs), weight, n_weights=n_weights, kinds=kinds)
         return TrainingData(data=inputs, target=targets, weight=weight, summary=summary)
 
@@ -263,7 +263,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         model = adapted(self.model, inputs, targets)
         block_weight = summary.block_weights(len(inputs), checked.weight)
         rng, completion = check_random_state(self.random_state), None
-        problem, layout, complete, starts = made_ready(model).bind(
+        problem, layout, complete, starts = binding_of(model).bind(
             inputs, targets, block_weight, rng, self.n_jobs
         )
         if starts is not None:
@@ -274,21 +274,21 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
 
-    def _fitted_structure(self, X):
-        """Return the structure of the fitted model object, and the checked inputs as a list."""
+    def _fitted_binding(self, X):
+        """Return the binding of the fitted model object, and the checked inputs as a list."""
         check_fitted(self)
         check_numbers(self, {"coef_": (np.size(self.coef_),)})
-        return made_ready(self.model_), check_samples(X, "X")
+        return binding_of(self.model_), check_samples(X, "X")
 
     def _decoder(self, X):
-        """Return the structure, and the decoder of checked inputs and where they begin."""
-        structure, inputs = self._fitted_structure(X)
-        return structure, *structure.decoder(inputs, self.coef_, self.n_jobs)
+        """Return the decoder of checked inputs, and where their nodes begin."""
+        binding, inputs = self._fitted_binding(X)
+        return binding.decoder(inputs, self.coef_, self.n_jobs)
 
     def _labellings(self, X):
-        """Return the best labellings with their hidden parts, and the structure."""
-        structure, inputs = self._fitted_structure(X)
-        return structure.predict(inputs, self.coef_, self.n_jobs), structure
+        """Return the best labellings with their hidden parts, and the binding."""
+        binding, inputs = self._fitted_binding(X)
+        return binding.predict(inputs, self.coef_, self.n_jobs), binding
 
     def predict(self, X: Samples) -> np.ndarray:
         """Return the labelling of each input with the highest score.
@@ -305,9 +305,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             method ``observed``; of dtype object unless the labels in fit were all numbers or all
             strings.
         """
-        labels, structure = self._labellings(X)
+        labels, binding = self._labellings(X)
         latent = is_latent(self.model_)
-        seen = structure.observed(labels) if latent else labels
+        seen = binding.observed(labels) if latent else labels
         plain = self._plain and not (latent and seen is labels)
         return plain_labels(seen) if plain else object_array(seen)
 
@@ -360,9 +360,9 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         """
         check_k(k)
         check_bool(return_scores, "return_scores")
-        structure, decoder, _ = self._decoder(X)
+        decoder, _ = self._decoder(X)
         best, scores = decoder.top_k(int(k))
-        labelling = structure.model.labelling
+        labelling = self.model_.labelling
         labellings = object_array([[*map(labelling, states)] for states in best])
         return (labellings, scores) if return_scores else labellings
 
@@ -382,7 +382,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
             this state at this node, -inf if there is none. They are less the score of the best
             labelling, unless the structure has `max_marginals`.
         """
-        _, decoder, offsets = self._decoder(X)
+        decoder, offsets = self._decoder(X)
         return split(decoder.max_marginals(), offsets)
 
     def score(self, X: Samples, y: Samples, sample_weight: ArrayLike | None = None) -> float:
@@ -402,14 +402,14 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         score : float
             At most 1; negative if the mean loss exceeds 1.
         """
-        labels, structure = self._labellings(X)
+        labels, binding = self._labellings(X)
         predicted, truth = check_pairs(labels, y)
         weight = check_sample_weight(sample_weight, len(truth))
-        return 1.0 - float(np.average(structure.losses(truth, predicted), weights=weight))
+        return 1.0 - float(np.average(binding.losses(truth, predicted), weights=weight))
 
 
-def made_ready(model):
-    """Return a model object ready to be bound to samples."""
+def binding_of(model):
+    """Return the binding of a model object, which calls it and checks its answers."""
     return CompiledBinding(model) if isinstance(model, CompiledModel) else PythonBinding(model)
 
 

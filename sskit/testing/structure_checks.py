@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from sskit._types import RandomState, Samples
 from sskit.inputs.rows import check_pairs
+from sskit.models.structured.answers import call_method, label_key
 from sskit.models.structured.binding import PythonBinding
-from sskit.models.structured.checked_structure import CheckedStructure, call_method, label_key
 from sskit.models.structured.pystruct import adapted
 
 # Differences below this fraction of the numbers count as rounding.
@@ -93,13 +93,12 @@ def check_structure(
     """
     rng = check_random_state(random_state)
     inputs, truths = check_pairs(X, y)
-    structure = PythonBinding(adapted(model, inputs, truths))
-    model, full = structure.model, None
-    if structure.is_latent:
-        full = next(structure.starts(inputs, truths, rng))
-    checked = CheckedStructure(model, inputs, truths, getattr(model, "n_weights", None), full)
-    laws = Laws(checked, labellings)
-    trials = [rng.normal(scale=10.0**-k, size=laws.checked.n_weights) for k in range(n_trials)]
+    binding, full = PythonBinding(adapted(model, inputs, truths)), None
+    if binding.is_latent:
+        full = next(binding.starts(inputs, truths, rng))
+    n_weights = binding.n_weights(inputs, truths if full is None else full)
+    laws = Laws(binding, inputs, truths, full, labellings)
+    trials = [rng.normal(scale=10.0**-k, size=n_weights) for k in range(n_trials)]
     for i in range(len(inputs)):
         laws.try_sample(i, trials)
 
@@ -109,37 +108,42 @@ class Laws:
 
     Parameters
     ----------
-    checked : CheckedStructure
+    binding : PythonBinding
         Calls the structure.
+    X, Y : list of length n
+        Samples and their true labellings, or their known parts.
+    full : list of length n or None
+        Full labellings that agree with these; None if they are full.
     labellings : callable or None
         Returns labellings of an input.
     """
 
-    def __init__(self, checked, labellings):
-        self.checked = checked
+    def __init__(self, binding, X, Y, full, labellings):
+        self.binding, self.X, self.Y, self.full = binding, X, Y, full
         self.labellings = labellings
-        self.exact = getattr(checked.model, "exact", True)
+        self.exact = getattr(binding.model, "exact", True)
 
     def try_sample(self, i, trials):
         """Try all laws on one sample with several weight vectors."""
-        checked, x = self.checked, self.checked.X[i]
+        binding, x = self.binding, self.X[i]
         before = content(x)
-        checked.truth(i)
-        candidates = {checked.key(i, checked.full[i]): checked.full[i]}
+        sample = [self.Y[i]] if self.full is None else [self.Y[i], self.full[i]]
+        *_, key = binding.truth(i, x, *sample)
+        candidates = {key: sample[-1]}
         for labelling in self.labellings(x) if self.labellings else ():
-            candidates[checked.key(i, labelling)] = labelling
+            candidates[binding.key(i, labelling)] = labelling
         for labelling in candidates.values():
-            pair = [checked.joint_feature(i, labelling) for _ in range(2)]
+            pair = [binding.joint_feature(i, x, labelling) for _ in range(2)]
             same = all(map(np.array_equal, *pair))
             require(same, i, f"joint_feature of {labelling!r:.80} differs when asked again")
         require(content(x) == before, i, "joint_feature or loss has changed the input")
-        if self.checked.full is not self.checked.Y:
+        if self.full is not None:
             self.try_completions(i, trials, candidates)
         answers = []
         for w in trials:
             for augmented in (False, True):
                 labelling, _ = self.ask_twice(i, "argmax", w, augmented)
-                candidates[checked.key(i, labelling)] = labelling
+                candidates[binding.key(i, labelling)] = labelling
                 answers.append((w, augmented, self.value(i, labelling, w, augmented)))
         for w, augmented, best in answers:
             if self.exact and not augmented:
@@ -152,16 +156,16 @@ class Laws:
 
     def try_completions(self, i, trials, candidates):
         """Try the laws of completions of hidden parts, and add these to the labellings."""
-        checked, answers = self.checked, []
-        self.require_agreement(i, checked.full[i])
+        binding, answers = self.binding, []
+        self.require_agreement(i, self.full[i])
         for w in trials:
             pair = self.ask_twice(i, "complete", w)
             for y in pair:
-                loss = checked.loss(i, y)
+                loss = binding.loss(i, self.Y[i], y)
                 message = f"complete found {y!r:.80}, whose loss is {loss:g}: it does not agree"
                 require(loss == 0.0, i, message)
                 self.require_agreement(i, y)
-                candidates[checked.key(i, y)] = y
+                candidates[binding.key(i, y)] = y
             answers.append((w, self.value(i, pair[0], w)))
         known = [y for y in candidates.values() if self.agrees(i, y)]
         for w, best in answers:
@@ -177,19 +181,19 @@ class Laws:
 
     def answer(self, i, method, w, augmented=False):
         """Return the answer of a method; raise AssertionError if it changes its arguments."""
-        x, y, weights = self.checked.X[i], self.checked.Y[i], w.copy()
+        x, y, weights = self.X[i], self.Y[i], w.copy()
         before = content(x)
         arguments = (x, y, weights) if method == "complete" else (x, weights, y)[: 2 + augmented]
-        labelling = call_method(self.checked.model, method, f"sample {i}", *arguments)
+        labelling = call_method(self.binding.model, method, f"sample {i}", *arguments)
         require(np.array_equal(weights, w), i, f"{method} has changed the weights")
         require(content(x) == before, i, f"{method} has changed the input")
         return labelling
 
     def value(self, i, labelling, w, augmented=False):
         """Return the score of a labelling, with its loss if augmented."""
-        index, value = self.checked.joint_feature(i, labelling)
+        index, value = self.binding.joint_feature(i, self.X[i], labelling)
         score = float(np.dot(w[index], value))
-        return score + (self.checked.loss(i, labelling) if augmented else 0.0)
+        return score + (self.binding.loss(i, self.Y[i], labelling) if augmented else 0.0)
 
     def require_best(self, i, w, augmented, best, labellings, call, condition=""):
         """Raise AssertionError if a labelling is better than the answer of an exact structure."""
@@ -202,10 +206,10 @@ class Laws:
 
     def agrees(self, i, y):
         """Return whether a full labelling agrees with the known part, as far as can be checked."""
-        if not hasattr(self.checked.model, "observed"):
-            return self.checked.loss(i, y) == 0.0
-        observed = call_method(self.checked.model, "observed", f"sample {i}", y)
-        return label_key(observed) == label_key(self.checked.Y[i])
+        if not hasattr(self.binding.model, "observed"):
+            return self.binding.loss(i, self.Y[i], y) == 0.0
+        observed = call_method(self.binding.model, "observed", f"sample {i}", y)
+        return label_key(observed) == label_key(self.Y[i])
 
     def require_agreement(self, i, y):
         """Raise AssertionError unless the observed part of a completion is the known part."""

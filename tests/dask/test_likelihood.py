@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.solvers import LBFGS
-from sskit.solvers.distributed.run import WorkersLost
+from sskit.solvers.distributed.run import PartsLost
 
 dask = pytest.importorskip("dask")
 
 from sskit.dask import Distributed  # noqa: E402
-from sskit.dask._workers import Workers  # noqa: E402
+from sskit.dask._places import InProcess  # noqa: E402
 
 FIELD = SequenceTagger(surrogate="log", lam=0.05, tol=1e-8, max_iter=5000)
 NAMES = (
@@ -135,7 +135,7 @@ def test_stops(monkeypatch):
     assert found.certified_ and np.isfinite(found.coef_).all()
 
 
-class MortalWorkers(Workers):
+class MortalPlaces(InProcess):
     """Lose everything at some of the calls, from the beginning on."""
 
     fatal, moment = (), 0
@@ -144,24 +144,24 @@ class MortalWorkers(Workers):
         self.moment += 1
         if self.moment in self.fatal:
             self.n_lost += len(self.parts)
-            self.held, self.missing = [], [*range(len(self.parts))]
-            raise WorkersLost(f"at moment {self.moment}")
+            self.places, self.missing = [], [*range(len(self.parts))]
+            raise PartsLost(f"at moment {self.moment}")
         return super().ask(method, *args, n_asked=n_asked)
 
 
-def test_a_worker_that_is_lost_changes_nothing(monkeypatch):
+def test_parts_that_are_lost_change_nothing(monkeypatch):
     made = []
 
     def make(*given):
-        made.append(MortalWorkers(*given))
+        made.append(MortalPlaces(*given))
         return made[-1]
 
-    monkeypatch.setattr("sskit.dask._distributed.Workers", make)
+    monkeypatch.setattr("sskit.dask._distributed.InProcess", make)
     expected = Distributed(FIELD).fit(X, Y)
-    (workers,) = made
-    last = workers.moment
+    (places,) = made
+    last = places.moment
     for fatal in ({2}, {3}, {4}, {5, 6}, {7, 9}, {last // 2, last - 2}, {last}):
-        monkeypatch.setattr(MortalWorkers, "fatal", fatal)
+        monkeypatch.setattr(MortalPlaces, "fatal", fatal)
         model = Distributed(FIELD).fit(X, Y)
         np.testing.assert_array_equal(model.estimator_.coef_, expected.estimator_.coef_)
         assert made[-1].n_lost >= len(X)

@@ -75,4 +75,4 @@ def has_begun(dask_worker):
     """Whether a worker has begun with its parts."""
     # an actor that is being made is None
     actors = list(dask_worker.state.actors.values())
-    return any(actor is not None and actor.worker for actor in actors)
+    return any(actor is not None and actor.local for actor in actors)

@@ -1,5 +1,6 @@
 """Structures written in Python: those that the package has compiled, and some simple others."""
 
+import copy
 import os
 import signal
 
@@ -8,8 +9,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from sskit.models import StructuredModel
-from sskit.models.structured.binding import python_problem
-from sskit.models.structured.checked_structure import CheckedStructure
+from sskit.models.structured.binding import PythonBinding
 from sskit.oracles import viterbi
 
 
@@ -177,10 +177,12 @@ def best_sign(x, w, y_true=None):
 
 
 def bind(model, X, Y, block_weight=None, **options):
-    """The problem of a structure and samples."""
+    """The problem of a structure, with other attributes, and samples."""
     if block_weight is None:
         block_weight = np.full(len(X), 1.0 / len(X))
-    return python_problem(CheckedStructure(model, X, Y), block_weight, **options)
+    model = copy.copy(model)
+    vars(model).update(options)
+    return PythonBinding(model).bind_full(X, Y, block_weight)[0]
 
 
 def scribble(x, w, y_true=None):

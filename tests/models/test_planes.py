@@ -14,7 +14,7 @@ from sskit_probes.core_probe import DualProbe, planes_of
 
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
-from sskit.models.structured.checked_structure import label_key
+from sskit.models.structured.answers import label_key
 from sskit.testing.probe import ProblemProbe
 
 

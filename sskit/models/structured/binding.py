@@ -1,4 +1,4 @@
-"""Binds structures written in Python to samples."""
+"""Structures written in Python: all calls of a user's object, and the problems made of it."""
 
 from itertools import chain, pairwise
 
@@ -8,7 +8,13 @@ from sskit._numbers import count_threads
 from sskit.models.feature_map import weights_alone
 from sskit.models.layout import WeightLayout
 from sskit.models.structure import NodeLoss, StructuredProblem
-from sskit.models.structured.checked_structure import CheckedStructure, call_method, checked_loss
+from sskit.models.structured.answers import (
+    call_method,
+    checked_entries,
+    checked_loss,
+    feature_vector,
+    label_key,
+)
 from sskit.models.structured.oracle_pool import PARALLEL, run_parts
 from sskit.models.structured.python_structure import PythonStructure
 
@@ -16,7 +22,11 @@ METHODS = ("joint_feature", "loss", "argmax")
 
 
 class PythonBinding:
-    """Binds a user's structure to samples, in training and in prediction.
+    """Calls a user's object, checks its answers, and binds it to samples.
+
+    It exists because that object may be of any class, so that none of this can be its methods. It
+    has no samples, and is made anew for each fit and each prediction. Exceptions of the user's own
+    code pass through, with the name of the sample added.
 
     Parameters
     ----------
@@ -30,7 +40,14 @@ class PythonBinding:
         With the name of a method that is missing.
     ValueError
         If the attribute ``parallel`` is neither "threads" nor "processes".
+
+    Attributes
+    ----------
+    length : int or None
+        Length of the joint features, once `n_weights` was asked for.
     """
+
+    length = None
 
     def __init__(self, model):
         for name in METHODS:
@@ -94,18 +111,39 @@ class PythonBinding:
         for name, flag in flags.items():
             if not isinstance(flag, (bool, np.bool_)):
                 raise ValueError(f"{name} of the model is {flag!r}, expected True or False")
-        checked = CheckedStructure(self.model, X, Y, self._n_weights(), full)
-        problem = python_problem(checked, block_weight, parallel=self.parallel, **flags)
+        n = len(X)
+        self.n_weights(X, Y if full is None else full)
+        structure = PythonStructure(self, X, Y, full, **flags)
+        truth = NodeLoss(np.zeros(n, dtype=np.int32), np.empty(0), 0)
+        problem = StructuredProblem(weights_alone(n, self.length), structure, truth, block_weight)
         bounds = getattr(self.model, "bounds", None)
         layout = WeightLayout(coef=(problem.n_weights,))
         layout.own_bounds = bounds() if callable(bounds) else bounds
         return problem, layout
 
     def n_weights(self, X, Y):
-        """Return the length of the joint features, for which the first sample may be used."""
-        return CheckedStructure(self.model, X, Y, self._n_weights()).n_weights
+        """Return the length of the joint features, for which the first sample may be used.
 
-    def _n_weights(self):
+        Parameters
+        ----------
+        X : list of length n
+            Inputs.
+        Y : list of length n
+            Full labellings.
+
+        Returns
+        -------
+        n_weights : int
+            That of the model object if it has one.
+        """
+        if self.length is None:
+            self.length = self._given_n_weights()
+        if self.length is None:
+            phi = self._call(0, "joint_feature", X[0], Y[0])
+            self.length = int(np.prod(feature_vector(phi, 0).shape))
+        return self.length
+
+    def _given_n_weights(self):
         n_weights = getattr(self.model, "n_weights", None)
         if n_weights is None:
             return None
@@ -116,6 +154,98 @@ class PythonBinding:
                 "features"
             )
         return int(n_weights)
+
+    def _call(self, i, name, *args):
+        return call_method(self.model, name, f"sample {i}", *args)
+
+    def truth(self, i, x, y, *full):
+        """Return the joint feature of the true labelling of a sample, and its key.
+
+        Parameters
+        ----------
+        i : int
+            Number of the sample.
+        x, y : object
+            The sample.
+        *full : object
+            A full labelling that agrees with y, if only a part of the truth is known.
+
+        Returns
+        -------
+        index : ndarray, int32
+            Strictly increasing.
+        value : ndarray, float64
+            The entries there.
+        key : object
+            See `key`.
+
+        Raises
+        ------
+        ValueError
+            If the joint feature or the loss are wrong; the loss of the truth must be zero.
+        """
+        if y is None:
+            raise ValueError(f"the label of sample {i} is None, which stands for no label")
+        if hasattr(self.model, "check"):
+            self._call(i, "check", x, y)
+        (whole,) = full or (y,)
+        index, value = self.joint_feature(i, x, whole)
+        if full:
+            self.agrees(i, y, whole)
+        else:
+            loss = self.loss(i, y, y)
+            if loss != 0.0:
+                raise ValueError(f"loss of the truth of sample {i} is {loss}, expected 0")
+        return index, value, self.key(i, whole)
+
+    def agrees(self, i, y_true, y):
+        """Raise ValueError unless a full labelling agrees with the known part of sample i."""
+        loss = self.loss(i, y_true, y)
+        if loss != 0.0:
+            raise ValueError(
+                f"the completion {y!r:.80} of sample {i} has the loss {loss}, expected 0: it must "
+                "agree with what is known"
+            )
+
+    def joint_feature(self, i, x, y):
+        """Return (index, value) of the joint feature of a labelling, index strictly increasing."""
+        return checked_entries(self._call(i, "joint_feature", x, y), i, self.length)
+
+    def loss(self, i, y_true, y):
+        """Return the loss of a labelling of sample i, a finite number that is not negative."""
+        return checked_loss(self._call(i, "loss", y_true, y), f"sample {i}")
+
+    def argmax(self, i, x, w, *y_true):
+        """Return the labelling that maximises the score, plus the loss if `y_true` is given."""
+        return self._call(i, "argmax", x, w, *y_true)
+
+    def key(self, i, y):
+        """Return a key that is equal for equal labellings of one sample.
+
+        Parameters
+        ----------
+        i : int
+            Number of the sample.
+        y : object
+            A labelling.
+
+        Returns
+        -------
+        key : hashable
+            Equal for equal labellings.
+
+        Raises
+        ------
+        TypeError
+            If the labelling can be neither hashed nor pickled.
+        """
+        try:
+            return label_key(y)
+        except Exception as error:
+            raise TypeError(
+                f"a labelling of sample {i} is of type {type(y).__name__}, which can be neither "
+                "hashed nor pickled"
+            ) from error
 
     def predict(self, X, w, n_jobs=None):
         """Return the best labelling of each input.
@@ -210,7 +340,7 @@ class PythonBinding:
                         f"start of {name} returned {size}, expected a list of {len(X)} labellings"
                     )
                 yield list(full)
-        n_weights = self._n_weights()
+        n_weights = self._given_n_weights()
         if n_weights is None:
             raise ValueError(
                 f"{name} has complete, which takes weights, but neither n_weights, the length of "
@@ -257,29 +387,6 @@ class PythonBinding:
         for i, pair in enumerate(zip(Y_true, Y, strict=True)):
             losses[i] = checked_loss(call_method(self.model, "loss", f"y[{i}]", *pair), f"y[{i}]")
         return losses
-
-
-def python_problem(checked, block_weight, **options):
-    """Return the problem of a structure and its samples.
-
-    Parameters
-    ----------
-    checked : CheckedStructure
-        The structure and its samples.
-    block_weight : ndarray of shape (n,)
-        Weights of the samples, summing to one.
-    **options : object
-        Of the `PythonStructure`.
-
-    Returns
-    -------
-    problem : StructuredProblem
-        The problem for the solvers.
-    """
-    n = len(checked.X)
-    structure = PythonStructure(checked, **options)
-    truth = NodeLoss(np.zeros(n, dtype=np.int32), np.empty(0), 0)
-    return StructuredProblem(weights_alone(n, checked.n_weights), structure, truth, block_weight)
 
 
 def ask_some(model, name, sample, samples, w, first):

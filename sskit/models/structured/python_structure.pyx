@@ -235,7 +235,8 @@ cdef class HandleStore(PlaneStore):
 cdef class PythonStructure(Structure):
     """A structure written in Python, with its samples.
 
-    Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
+    It exists because solvers call compiled structures. There is one for each thread, with its
+    pending planes; all have one store of planes. Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
     plane has one word, its handle in a store for all forks; 0 is the truth. The pending place of a
     block refers to the plane that `best` found until argmax is called for this block again through
     the same object; `keep` adds further references.
@@ -246,33 +247,38 @@ cdef class PythonStructure(Structure):
 
     Parameters
     ----------
-    checked : CheckedStructure
-        The structure and its samples.
+    binding : PythonBinding
+        Calls the user's object; knows the length of the joint features.
+    X : list of length n_blocks
+        Inputs.
+    Y : list of length n_blocks
+        True labellings, or their known parts.
+    full : list of length n_blocks, default=None
+        Full labellings that agree with them; None if they are complete.
     exact : bool, default=True
         Whether the structure's argmax truly maximises.
     costly : bool, default=True
         Whether its argmax is slow compared with a step of the solver.
-    parallel : {"threads", "processes"}, default="threads"
-        What calls argmax of many samples, if there are several workers.
     planes : HandleStore, default=None
         Those of a structure of which this is a fork.
     """
 
-    cdef readonly object checked         # checks the answers of the structure
+    cdef readonly object binding         # calls the user's object
+    cdef readonly object X, Y            # the samples
     cdef readonly HandleStore planes
     cdef int32_t[::1] pending            # (n_blocks,) handles; 0: none
-    cdef readonly str parallel           # "threads" or "processes", as the structure prefers
     cdef object pool                     # OraclePool, or None
 
-    def __cinit__(self, checked, bint exact=True, bint costly=True, str parallel="threads",
+    def __cinit__(self, binding, X, Y, full=None, bint exact=True, bint costly=True,
                   HandleStore planes=None):
-        self.checked, self.exact, self.costly = checked, exact, costly
-        self.parallel, self.lock_free = parallel, False
+        self.binding, self.X, self.Y = binding, X, Y
+        self.exact, self.costly, self.lock_free = exact, costly, False
         self.n_labels = self.max_code_length = 1
-        self.max_support = checked.n_weights
-        self.pending = np.zeros(len(checked.X), dtype=np.int32)
+        self.max_support = binding.length
+        self.pending = np.zeros(len(X), dtype=np.int32)
         if planes is None:
-            truths = [checked.truth(i) for i in range(len(checked.X))]
+            labellings = zip(X, Y) if full is None else zip(X, Y, full)
+            truths = [binding.truth(i, *sample) for i, sample in enumerate(labellings)]
             planes = HandleStore(truths, self.max_support)
         self.planes = self.plane_store = planes
 
@@ -300,7 +306,10 @@ cdef class PythonStructure(Structure):
         computed = None
         if self.pool is not None and weight == 1.0:
             computed = self.pool.computed.pop(i, None)
-        y = self.checked.argmax(i, weights, weight != 0.0) if computed is None else computed[0]
+        if computed is None:
+            y = self.binding.argmax(i, self.X[i], weights, *[self.Y[i]] * (weight != 0.0))
+        else:
+            y = computed[0]
         handle = self.find(i, y, computed)
         # The answer of an exact structure must not be worse than the truth and the stored planes;
         # that of another is replaced by the best of them.
@@ -317,12 +326,15 @@ cdef class PythonStructure(Structure):
 
     cdef int32_t find(self, Py_ssize_t i, object y, object computed) except? -1:
         """Return the handle of a labelling, with one more reference; computed: it, phi and loss."""
-        key = self.checked.key(i, y)
+        key = self.binding.key(i, y)
         cdef int32_t handle = self.planes.find(i, key)
         if handle != UNKNOWN:
             return handle
-        phi = self.checked.joint_feature(i, y) if computed is None else computed[1]
-        loss = self.checked.loss(i, y) if computed is None else computed[2]
+        if computed is None:
+            phi = self.binding.joint_feature(i, self.X[i], y)
+            loss = self.binding.loss(i, self.Y[i], y)
+        else:
+            _, phi, loss = computed
         cdef Plane truth = self.planes.truths[i], plane = Plane(*phi)
         cdef Py_ssize_t n = truth.index.size() + plane.index.size() + 1
         cdef int32_t[::1] index = np.empty(n, dtype=np.int32)
@@ -373,7 +385,9 @@ cdef class PythonStructure(Structure):
         return self.planes.at(code[0]).minus(self.planes.at(truth[0]), index, value)
 
     cpdef Structure fork(self):
-        return PythonStructure(self.checked, self.exact, self.costly, self.parallel, self.planes)
+        return PythonStructure(
+            self.binding, self.X, self.Y, None, self.exact, self.costly, self.planes
+        )
 
     def completed(self, labellings, w=None):
         """Return completions as truths, which `with_truth` of the problem takes.
@@ -405,7 +419,7 @@ cdef class PythonStructure(Structure):
             if handle in met:
                 self.planes.add_references(handle, -1)
             else:
-                self.checked.agrees(i, labelling)
+                self.binding.agrees(i, self.Y[i], labelling)
                 met.append(handle)  # its reference stays
             if w is not None:
                 handle = self.best_of(i, handle, met, &weights[0], 0.0, "complete")
@@ -414,15 +428,17 @@ cdef class PythonStructure(Structure):
 
     def oracle_pool(self, n_jobs):
         """Return the pool of processes that compute answers in advance, or None for threads."""
-        self.pool = OraclePool(self.checked, n_jobs) if uses_processes(self.parallel) else None
+        self.pool = None
+        if uses_processes(self.binding.parallel):
+            self.pool = OraclePool(self.binding, self.X, self.Y, n_jobs)
         return self.pool
 
     def digest(self):
         """Return {public name: value} of what distinguishes this structure from others."""
-        model = model_digest(self.checked.model)
-        return {"the model object": model, "the number of weights": self.checked.n_weights}
+        model = model_digest(self.binding.model)
+        return {"the model object": model, "the number of weights": self.max_support}
 
     def digests(self):
         """Return {public name: digests (n_blocks,)} of the samples."""
-        samples = {"X": self.checked.X, "y": self.checked.Y}
+        samples = {"X": self.X, "y": self.Y}
         return {name: sample_digests(items, name) for name, items in samples.items()}

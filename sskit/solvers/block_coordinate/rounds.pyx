@@ -248,7 +248,7 @@ cdef class Shard:
         return 0
 
 
-cdef class Rounds(Task):
+cdef class ShardRounds(Task):
     """Sharded dual ascent: passes in rounds, in which every shard updates blocks by itself.
 
     In a round each shard visits some blocks, which no other one has, one after the other, and

@@ -13,7 +13,7 @@ from sskit.core.sampler import (
     UniformSampler,
 )
 from sskit.solvers.block_coordinate.eviction import tidy
-from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, Rounds
+from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, ShardRounds
 from sskit.solvers.block_coordinate.updates import CorrectiveUpdate, PlainUpdate, ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
 from sskit.solvers.common.run import DualRun
@@ -133,7 +133,7 @@ class BlockCoordinateRun(DualRun):
         Block gaps at the start, if known.
     pool : Pool or None
         Calls the oracles of a batch, or has workers that visit blocks at the same time, in
-        `Rounds`; None calls one after the other.
+        `ShardRounds`; None calls one after the other.
     """
 
     def __init__(self, solver, problem, regularizer, random_state, gaps, pool):
@@ -166,7 +166,7 @@ class BlockCoordinateRun(DualRun):
         elif not solver.averaging:
             n_shards = shards_for(problem, pool)
         if n_shards > 1:
-            self.rounds = Rounds(
+            self.rounds = ShardRounds(
                 pool.thread_pool, pool.problems[:n_shards], self.dual, regularizer, self.gaps
             )
             places = self.rounds.shards

@@ -1,92 +1,15 @@
-r"""The master program of cutting planes: a small dual program over the cuts.
-
-A cut is a linear lower bound, :math:`\sum_i c_i H_i(w) \ge \text{loss} - \langle w, g \rangle`.
-"""
-
-from dataclasses import dataclass
+"""The master program of cutting planes: a small dual program over the cuts."""
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import brentq
+
+from sskit.solvers.cutting_plane.cuts import CutVectors
+from sskit.solvers.simplex_qp.program import RIDGE, SimplexProgram
 
 # Vectors of more weights than this are sparse: a cut has entries only at features of wrong parts.
 LARGEST_DENSE = 2**16
 # Newton steps for one program with bounds; two or three are usual.
 ROUNDS = 50
-# Atoms that may join those of positive weight, one after the other: from the solution with fewer
-# cuts few do.
-MOST_ATOMS = 1000
-# Added to the diagonal, relative to the largest second derivative: systems stay regular if atoms
-# are linearly dependent.
-RIDGE = 1e-12
-
-
-@dataclass(frozen=True)
-class HingeCut:
-    r"""A linear lower bound of the mean hinge, :math:`\text{loss} - \langle w, g \rangle`.
-
-    Attributes
-    ----------
-    loss : float
-        Mean loss of the planes it was summed from.
-    vector : ndarray of shape (n_weights,)
-        g, the mean of their B psi.
-    """
-
-    loss: float
-    vector: np.ndarray
-
-    def bound(self, covector):
-        """Return its value at weights whose covector, of shape (n_weights,), is given."""
-        return self.loss - float(np.dot(covector, self.vector))
-
-
-class CutVectors:
-    """Vectors of all weights, dense or sparse.
-
-    Parameters
-    ----------
-    dense : bool
-        Whether entries that are zero are kept. If not vectors may be longer than those before,
-        which then end in zeros.
-    """
-
-    def __init__(self, dense):
-        self.dense = dense
-        self._rows = []  # places, entries there
-
-    def append(self, vector):
-        """Add a copy of a vector of shape (n_weights,)."""
-        self.n_weights = len(vector)
-        place = slice(None) if self.dense else np.flatnonzero(vector).astype(np.int32)
-        self._rows.append((place, vector[place].copy()))
-
-    def keep(self, places):
-        """Keep only the vectors at these places, which rise."""
-        self._rows = [self._rows[place] for place in places]
-
-    def dot(self, covector):
-        """Return the inner products of all vectors with a covector, shape (n_rows,)."""
-        return np.array([entries @ covector[place] for place, entries in self._rows])
-
-    def combine(self, weight):
-        """Return the sum of the vectors with these weights, shape (n_weights,)."""
-        total = np.zeros(self.n_weights)
-        for fraction, (place, entries) in zip(weight, self._rows, strict=True):
-            if fraction != 0.0:
-                total[place] += fraction * entries
-        return total
-
-    def gram_at(self, columns):
-        """Return the inner products of the vectors over some columns only, (n_rows, n_rows)."""
-        places, entries = zip(*self._rows, strict=True)
-        if self.dense:
-            part = np.array([row[columns] for row in entries])
-            return part @ part.T
-        first = np.cumsum([0, *map(len, places)])
-        rows = (np.concatenate(entries), np.concatenate(places), first)
-        part = sp.csr_array(rows, shape=(len(entries), self.n_weights))[:, columns]
-        return (part @ part.T).toarray()
 
 
 class MixProgram:
@@ -154,7 +77,8 @@ class MixProgram:
         value : float
             The dual objective.
         """
-        self.weight = maximum(self.values(), self.weight, self.gram, self.lam, tolerance)
+        program = SimplexProgram(self.values(), self.weight, self.gram, self.lam)
+        self.weight = program.maximise(tolerance)
         return self.value()
 
     def value(self):
@@ -257,7 +181,8 @@ class CutProgram(MixProgram):
             were, free = free, (v > lower) & (v < upper)
             gram += self.vectors.gram_at(np.flatnonzero(free & ~were))
             gram -= self.vectors.gram_at(np.flatnonzero(were & ~free))
-            change = maximum(score, self.weight, gram, lam, 0.1 * tolerance) - self.weight
+            piece = SimplexProgram(score, self.weight, gram, lam)
+            change = piece.maximise(0.1 * tolerance) - self.weight
             direction = self.vectors.combine(change) / lam
             step = longest_rise(float(score @ change), lam, v, direction, image)
             if step == 0.0:
@@ -310,97 +235,3 @@ def longest_rise(slope, lam, v, direction, image):
     if slope <= 0.0:
         return 0.0
     return 1.0 if derivative(1.0) >= 0.0 else brentq(derivative, 0.0, 1.0)
-
-
-def maximum(score, weight, gram, lam, tolerance):
-    """Return the weights on the simplex that maximise a quadratic function.
-
-    An active-set method: the atom that promises most joins those of positive weight, among which
-    Newton steps go to the maximum.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n_atoms,)
-        Its gradient at `weight`.
-    weight : ndarray of shape (n_atoms,)
-        Where to start.
-    gram : ndarray of shape (n_atoms, n_atoms)
-        -lam times its second derivatives.
-    lam : float
-        Regularisation strength.
-    tolerance : float
-        Largest slope to any atom at the end, and largest difference of the value to the maximum.
-        Both may be larger only because of rounding, or after 1000 rounds.
-
-    Returns
-    -------
-    weight : ndarray of shape (n_atoms,)
-        Non-negative, summing to one.
-    """
-    start, first, increase = weight, score, np.inf
-    for _ in range(MOST_ATOMS):
-        score = score - score @ weight
-        if score.max() <= tolerance or increase <= 0.0:
-            break
-        increase, weight = newton_step(score, weight, gram, lam)
-        score = first - gram @ (weight - start) / lam
-    return weight
-
-
-def newton_step(score, weight, gram, lam):
-    """Take Newton steps among the positive weights and the best atom until none meets zero.
-
-    Parameters
-    ----------
-    score, weight, gram, lam : object
-        As in `maximum`, the score about its mean.
-
-    Returns
-    -------
-    increase : float
-        Of the function.
-    weight : ndarray of shape (n_atoms,)
-        At which it is larger by this.
-    """
-    support = np.union1d(np.flatnonzero(weight), score.argmax())
-    K, score, fraction = gram[np.ix_(support, support)] / lam, score[support], weight[support]
-    increase, full = 0.0, False
-    while not full and len(fraction) > 1:
-        change = newton_change(K, score)
-        if not score @ change > 0.0:
-            # rounding, or the function is not concave: from the worst atom to the best
-            change = np.zeros_like(score)
-            change[score.argmax()] += 1.0
-            change[score.argmin()] -= 1.0
-        slope, curvature = float(score @ change), float(change @ K @ change)
-        if slope <= 0.0:
-            break
-        falls = np.flatnonzero(change < 0.0)
-        limits = -fraction[falls] / change[falls]
-        limit = float(limits.min(initial=np.inf))
-        full = slope <= limit * curvature
-        step = slope / curvature if full else limit
-        increase += step * (slope - 0.5 * step * curvature)
-        fraction = fraction + step * change
-        score = score - step * (K @ change)
-        if not full:
-            fraction[falls[limits.argmin()]] = 0.0
-            stay = fraction > 0.0
-            support, fraction, score = support[stay], fraction[stay], score[stay]
-            K = K[np.ix_(stay, stay)]
-    solved = np.zeros_like(weight)
-    solved[support] = fraction / fraction.sum()
-    return increase, solved
-
-
-def newton_change(K, score):
-    """Return the change of weights, summing to zero, after which all scores would be equal."""
-    n = len(K)
-    system = np.ones((n + 1, n + 1))
-    system[:n, :n] = K
-    system[range(n), range(n)] += RIDGE * (K.diagonal().max() or 1.0)
-    system[n, n] = 0.0
-    try:
-        return np.linalg.solve(system, np.append(score, 0.0))[:n]
-    except np.linalg.LinAlgError:
-        return np.zeros(n)

@@ -7,7 +7,8 @@ import numpy as np
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate, certify_weights
-from sskit.solvers.cutting_plane.master_program import CutProgram, HingeCut
+from sskit.solvers.cutting_plane.cuts import HingeCut
+from sskit.solvers.cutting_plane.master_program import CutProgram
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 # The program over the cuts is solved to this fraction of the gap, but not beyond the rounding of

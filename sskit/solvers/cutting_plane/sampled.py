@@ -9,7 +9,8 @@ from sskit.core.regularizer import Regularizer
 from sskit.core.stop import CutShort
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
-from sskit.solvers.cutting_plane.master_program import CutProgram, CutVectors, MixProgram
+from sskit.solvers.cutting_plane.cuts import CutVectors
+from sskit.solvers.cutting_plane.master_program import CutProgram, MixProgram
 from sskit.solvers.cutting_plane.one_slack import ACCURACY, ROUNDING, draw, exact_cut, mean_of
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 

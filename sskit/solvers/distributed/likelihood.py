@@ -1,4 +1,4 @@
-"""L-BFGS on the likelihood of data in parts: workers add up the losses and gradients of parts."""
+"""L-BFGS on the likelihood of data in parts: each place adds up those of its parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 from sskit.core.stop import Stop
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.distributed.local import LoadedPart, LocalParts
 from sskit.solvers.distributed.run import begin_all, persist
-from sskit.solvers.distributed.worker import LoadedPart, PartsInTurn
 from sskit.solvers.quasi_newton.lbfgs import LBFGSRun
 
 
@@ -55,7 +55,7 @@ class LossPart(LoadedPart):
             self.fit = None
 
 
-class LossWorker(PartsInTurn):
+class LocalLoss(LocalParts):
     """Some parts of the data in one process, whose losses are added up.
 
     Parameters
@@ -66,12 +66,12 @@ class LossWorker(PartsInTurn):
         That of the parts.
     """
 
-    def begin(self, n_workers):
+    def begin(self, n_places):
         """Load every part that is missing.
 
         Parameters
         ----------
-        n_workers : int
+        n_places : int
             Has no effect.
 
         Returns
@@ -124,13 +124,13 @@ class LossWorker(PartsInTurn):
         return dict.fromkeys(self.parts)
 
 
-class PartsLoss:
+class TotalLoss:
     """The mean loss of all parts, a `LossSum`; to a run it is its problem, too.
 
     Parameters
     ----------
     record : Record
-        Asks the workers.
+        Asks all places.
     n_weights : int
         Number of weights.
 
@@ -153,13 +153,13 @@ class PartsLoss:
         self.begin()
 
     def begin(self):
-        """Let all workers begin."""
-        counts, proofs = zip(*begin_all(self.record.workers), strict=True)
+        """Let all places begin."""
+        counts, proofs = zip(*begin_all(self.record.places), strict=True)
         self.n_blocks, self.proof = sum(counts), min(proofs)
         self.convex = self.proof > Proof.NOTHING
 
     def evaluate(self, w, gradient):
-        """Return the mean loss at padded weights, and add its gradient; see `LossWorker.call`."""
+        """Return the mean loss at padded weights, and add its gradient; see `LocalLoss.call`."""
         ask = partial(self.record.ask, w, self.in_pass)
         losses, gradients = zip(*persist(ask, self.begin), strict=True)
         for one in gradients:
@@ -174,13 +174,13 @@ class PartsLoss:
 class LikelihoodRun(LBFGSRun):
     """A run of limited-memory BFGS to data in parts: all of it but the sums is in one process.
 
-    A worker that was lost leaves nothing to be restored: its parts are loaded again, and the
-    evaluation is repeated.
+    Parts that were lost leave nothing to be restored: they are loaded again, and the evaluation
+    is repeated.
 
     Parameters
     ----------
-    workers : object
-        Have the parts: `begin`, `ask` and `save`, which raise WorkersLost.
+    places : object
+        Have the parts: `begin`, `ask` and `save`, which raise PartsLost.
     regularizer : Regularizer
         Has lam, and weights of this run alone.
     record : Record
@@ -189,9 +189,9 @@ class LikelihoodRun(LBFGSRun):
         Number of steps that directions are made of.
     """
 
-    def __init__(self, workers, regularizer, record, memory):
-        self.workers, self.record = workers, record
-        loss = PartsLoss(record, regularizer.n_weights)
+    def __init__(self, places, regularizer, record, memory):
+        self.places, self.record = places, record
+        loss = TotalLoss(record, regularizer.n_weights)
         super().__init__(loss, regularizer, loss, memory)
 
     def begin(self):
@@ -215,5 +215,5 @@ class LikelihoodRun(LBFGSRun):
     def save(self, largest_loss=None):
         """Return fingerprint and `PrimalPoint` of every part by number: all have one point."""
         point = super().save(largest_loss)
-        found = persist(self.workers.save, self.pool.begin)
+        found = persist(self.places.save, self.pool.begin)
         return {number: (fingerprint, point) for number, (fingerprint, _) in found.items()}

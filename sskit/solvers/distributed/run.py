@@ -1,4 +1,4 @@
-"""The run of a fit to data in parts, which adds up the steps of all workers (CoCoA+)."""
+"""The run of a fit to data in parts, which adds up the steps of all places (CoCoA+)."""
 
 import time
 from contextlib import suppress
@@ -7,32 +7,32 @@ import numpy as np
 
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
-from sskit.solvers.distributed.worker import Report
+from sskit.solvers.distributed.local import Report
 
 NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 
 
-class WorkersLost(Exception):
-    """Workers were lost, with the dual variables of their parts.
+class PartsLost(Exception):
+    """Parts were lost, with their dual variables.
 
-    The caller that catches it lets all workers begin, and repeats the interrupted action.
+    The caller that catches it lets all places begin, and repeats the interrupted action.
     """
 
 
 def persist(action, begin):
-    """Return the result of an action, which is repeated after `begin` if workers are lost."""
+    """Return the result of an action, which is repeated after `begin` if parts are lost."""
     while True:
         try:
             return action()
-        except WorkersLost:
+        except PartsLost:
             begin()
 
 
-def begin_all(workers):
-    """Return the results of the workers, all of which have begun."""
+def begin_all(places):
+    """Return the results of the places, all of which have begun."""
     while True:
-        with suppress(WorkersLost):
-            return workers.begin()
+        with suppress(PartsLost):
+            return places.begin()
 
 
 class Record:
@@ -40,21 +40,21 @@ class Record:
 
     Parameters
     ----------
-    workers : object
+    places : object
         Make the passes.
 
     Attributes
     ----------
     rows : list of dict
         Of every pass: passes over the data so far, whether this was an exact pass, seconds
-        since the start, seconds in which workers were asked and of everything else, bytes sent,
+        since the start, seconds in which places were asked and of everything else, bytes sent,
         the dual objective after it, and how many parts had been lost and were loaded again.
     n_passes : int
         Passes so far.
     """
 
-    def __init__(self, workers):
-        self.workers, self.rows = workers, []
+    def __init__(self, places):
+        self.places, self.rows = places, []
         self.n_passes = self.n_lost = 0
         self.began = time.perf_counter()
         self.begin()
@@ -64,9 +64,9 @@ class Record:
         self.start, self.working = time.perf_counter(), 0.0
 
     def ask(self, *args):
-        """Return what all workers answer to a call."""
+        """Return what all places answer to a call."""
         start = time.perf_counter()
-        answers = self.workers.ask("call", *args)
+        answers = self.places.ask("call", *args)
         self.working += time.perf_counter() - start
         return answers
 
@@ -80,12 +80,12 @@ class Record:
                 "time": now - self.began,
                 "visit_time": self.working,
                 "merge_time": now - self.start - self.working,
-                "n_bytes": self.workers.n_bytes,
+                "n_bytes": self.places.n_bytes,
                 "dual": dual,
-                "n_lost": self.workers.n_lost - self.n_lost,
+                "n_lost": self.places.n_lost - self.n_lost,
             }
         )
-        self.n_lost = self.workers.n_lost
+        self.n_lost = self.places.n_lost
 
     def history(self):
         """Return the rows as arrays by name."""
@@ -93,27 +93,27 @@ class Record:
 
 
 class DistributedRun(Run):
-    """A run of CoCoA+ (Ma et al. 2015, algorithm 1): the changes of v by all workers are added up.
+    """A run of CoCoA+ (Ma et al. 2015, algorithm 1): the changes of v at all places are added up.
 
-    With one worker a pass is one of the solver. With more, a round may make the dual objective
+    With one place a pass is one of the solver. With more, a round may make the dual objective
     fall, since it is extrapolated: then extrapolation begins anew (O'Donoghue, Candes 2015).
 
     Parameters
     ----------
-    workers : object
-        Makes the passes: has `begin` and `ask`, which raise WorkersLost.
+    places : object
+        Makes the passes: has `begin` and `ask`, which raise PartsLost.
     regularizer : Regularizer
         Has lam, the box, and weights of this run alone.
     record : Record
         Of the passes; that of an earlier run is continued.
     """
 
-    def __init__(self, workers, regularizer, record):
+    def __init__(self, places, regularizer, record):
         super().__init__(None, regularizer)
-        self.workers, self.record = workers, record
+        self.places, self.record = places, record
         self.momentum, self.extrapolation = 1.0, 0.0
         self.loss = self.dual_value = 0.0
-        self.n_workers = self.n_calls = self.n_calls_lost = 0
+        self.n_places = self.n_calls = self.n_calls_lost = 0
         self.news = NOTHING
 
     @property
@@ -123,7 +123,7 @@ class DistributedRun(Run):
 
     @property
     def v(self):
-        """The dual sum of all workers, shape (n_weights,); not to be changed."""
+        """The dual sum of all parts, shape (n_weights,); not to be changed."""
         return np.asarray(self.regularizer.v)[: self.regularizer.n_weights]
 
     def lower_bound(self):
@@ -131,7 +131,7 @@ class DistributedRun(Run):
         return self.dual_value
 
     def begin(self):
-        """Let all workers begin from the present dual variables: any are feasible.
+        """Let all places begin from the present dual variables: any are feasible.
 
         Returns
         -------
@@ -140,9 +140,9 @@ class DistributedRun(Run):
         proof : Proof
             Proof of the answers of the oracles.
         """
-        begun = begin_all(self.workers)
+        begun = begin_all(self.places)
         units, proofs, reports, sums = zip(*begun, strict=True)
-        self.n_workers, n_calls = len(begun), self.n_calls
+        self.n_places, n_calls = len(begun), self.n_calls
         self.take(reports)
         self.n_calls_lost += max(n_calls - self.n_calls, 0)
         self.replace_sum(sums)
@@ -150,25 +150,25 @@ class DistributedRun(Run):
         return sum(units), min(proofs)
 
     def take(self, reports):
-        """Store the reports of all workers; return their sum."""
+        """Store the reports of all places; return their sum."""
         total = Report(*(sum(column) for column in zip(*reports, strict=True)))
         self.loss, self.n_calls, self.estimate = total.loss, total.n_calls, total.estimate
         return total
 
     def replace_sum(self, sums):
-        """Set the dual sum to the sum over all workers."""
+        """Set the dual sum to the sum over all places."""
         total = self.regularizer.from_prior(np.sum(sums, axis=0))
         self.regularizer.set_v(total)
         self.dual_value = self.regularizer.dual(total, self.loss)
         self.news = None, total
 
     def call(self, method, *args):
-        """Return the answers of all workers, which first get the result of the last round."""
+        """Return the answers of all places, which first get the result of the last round."""
         news, self.news = self.news, NOTHING
         return self.record.ask(news, method, *args)
 
     def run_pass(self):
-        """Let every worker make a pass; return the sum of the last known gaps."""
+        """Let every place make a pass; return the sum of the last known gaps."""
         return persist(self.make_pass, self.begin)
 
     def certify(self, evaluator):
@@ -176,7 +176,7 @@ class DistributedRun(Run):
         return persist(self.make_exact_pass, self.begin)
 
     def make_pass(self):
-        """Let all workers make a pass, and add up their changes of v."""
+        """Let all places make a pass, and add up their changes of v."""
         self.record.begin()
         reports, changes = zip(*self.call("visit", self.extrapolation), strict=True)
         self.take(reports)
@@ -193,7 +193,7 @@ class DistributedRun(Run):
         self.record.end(False, self.dual_value)
         if self.dual_value < before:
             self.momentum, self.extrapolation = 1.0, 0.0
-        elif self.n_workers > 1:
+        elif self.n_places > 1:
             momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
             self.extrapolation = (self.momentum - 1.0) / momentum
             self.momentum = momentum
@@ -216,4 +216,4 @@ class DistributedRun(Run):
 
     def save(self, largest_loss=None):
         """Return fingerprint and `DualPoint` of every part by number."""
-        return persist(self.workers.save, self.begin)
+        return persist(self.places.save, self.begin)

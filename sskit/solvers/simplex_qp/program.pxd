@@ -54,6 +54,38 @@ cdef class WorkingSet:
     cdef Py_ssize_t highest(self) noexcept nogil
 
 
+cdef class ActiveSet:
+    """Newton steps among the atoms of positive weight: another way to the maximum of a working set.
+
+    A step between two atoms costs O(n_atoms), but where many vectors are nearly linearly dependent
+    it takes thousands of them to a tight tolerance; a Newton step costs O(n^3 + n n_atoms) for n
+    positive weights, and few are needed.
+    """
+
+    cdef vector[double] first_score, first_weight    # of all atoms, at the start
+    # of the atoms among which a step is taken, the last of which is the largest
+    cdef vector[Py_ssize_t] atom
+    cdef vector[double] score, weight, change, image, factor
+
+    # the weights of a working set become those of the maximum, up to a tolerance: of the slope to
+    # any atom, and of the value; returns the increase
+    cdef double maximise(self, WorkingSet atoms, double tolerance) except -1 nogil
+    # Newton steps among the positive weights and one more atom, until none meets zero
+    cdef double ascend(self, WorkingSet atoms, Py_ssize_t best) except -1 nogil
+    # the change after which all scores would be equal; False if rounding prevents it
+    cdef bint find_change(self, WorkingSet atoms) except -1 nogil
+    # of the change
+    cdef double slope(self) noexcept nogil
+    # the change of a step from the worst of them to the best
+    cdef void change_pair(self) noexcept nogil
+    # weights and scores of the working set after the steps
+    cdef void write(self, WorkingSet atoms) noexcept nogil
+
+
+cdef class SimplexProgram(WorkingSet):
+    cdef const double[:, ::1] table  # the inner products
+
+
 cdef class Step:
     """Chooses the end points (source, target) of a step between the atoms of a working set."""
 

@@ -68,9 +68,9 @@ CASES = [*(("chain", form) for form in FORMS), ("classes", "dense"), ("classes",
 def test_answers_and_planes_are_those_of_the_compiled_model(name, form):
     """So that the same solver takes the same steps; the form is that of joint features."""
     compiled, python = pair(name, form)
-    structure = python.structure.checked
+    structure = python.structure
     for exact in (True, False):
-        check_problem(bind(structure.model, structure.X, structure.Y, exact=exact), 0)
+        check_problem(bind(structure.binding.model, structure.X, structure.Y, exact=exact), 0)
     ours, theirs = ProblemProbe(python), ProblemProbe(compiled)
     rng = np.random.default_rng(0)
     for loss_weight in (0.0, 0.3, 1.0, 2.0):

@@ -17,7 +17,8 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.datasets import make_digit_strings
 from sskit.solvers import CuttingPlane
 from sskit.solvers.cutting_plane import master_program
-from sskit.solvers.cutting_plane.master_program import CutProgram, CutVectors, HingeCut
+from sskit.solvers.cutting_plane.cuts import CutVectors, HingeCut
+from sskit.solvers.cutting_plane.master_program import CutProgram
 
 
 def start(toy, box=None, lam=LAM, **options):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sskit_probes.step_probe import StepProbe
 
 from sskit.solvers.block_coordinate.runs import STEPS
+from sskit.solvers.simplex_qp.program import SimplexProgram
 
 KINDS = ["fw", "pairwise", "away"]
 MIX = -1
@@ -36,9 +37,15 @@ class Block:
         squares = (moved**2).sum(axis=-1)
         return self.c * alpha @ self.score - self.c**2 / (2 * self.lam) * squares
 
+    def program(self, kind=SimplexProgram):
+        return kind(self.score, self.alpha, self.psi @ self.psi.T, self.lam, self.c)
+
     def probe(self):
-        gram = self.psi @ self.psi.T
-        return StepProbe(self.score, self.alpha, gram, self.c, self.lam)
+        return self.program(StepProbe)
+
+    def scores(self, alpha):
+        """Gradient at weights, over c."""
+        return self.score - self.c / self.lam * self.psi @ ((alpha - self.alpha) @ self.psi)
 
     def end(self, point):
         return self.alpha if point == MIX else np.eye(len(self.alpha))[point]
@@ -92,3 +99,25 @@ def test_end_points(seed):
     if abs(towards - away) > 1e-9 and alpha[worst] < 1:
         expected = (best, MIX) if towards > away else (MIX, worst)
         assert probe.choose(STEPS["away"]()) == expected
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(seeds, st.sampled_from([None, 2, 12, 40]), st.sampled_from([1e-3, 1e-9, 0.0]))
+def test_the_maximum_is_reached_whatever_depends_on_what(seed, n, tolerance):
+    """With more atoms than dimensions, most of them are affinely dependent, or equal."""
+    block = Block(seed, n)
+    tolerance *= block.c * np.abs(block.score).max()
+    alpha = block.program().maximise(tolerance)
+    assert (alpha >= 0.0).all() and alpha.sum() == pytest.approx(1.0, abs=1e-12)
+    scores = block.scores(alpha)
+    slope = block.c * (scores.max() - alpha @ scores)
+    # of a concave function the slope bounds what is missing
+    assert slope <= tolerance + block.size
+    assert block.value(alpha) >= block.value(block.alpha) - block.size
+
+
+def test_sizes_of_a_program_are_checked():
+    score, weight, gram = np.zeros(3), np.array([1.0, 0.0, 0.0]), np.eye(3)
+    for wrong in ((score[:2], weight, gram), (score, weight[:2], gram), (score, weight, gram[:2])):
+        with pytest.raises(ValueError, match="number of"):
+            SimplexProgram(*wrong, 1.0)

@@ -1,4 +1,4 @@
-"""A worker: some parts of the data in one process, from validation to the certificate."""
+"""Some parts of the data in one process, from validation to the certificate."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +10,12 @@ from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.distributed.likelihood import LossPart, LossWorker
-from sskit.solvers.distributed.worker import PartRun, Worker
+from sskit.solvers.distributed.likelihood import LocalLoss, LossPart
+from sskit.solvers.distributed.local import DualPart, LocalDual
 
 
-class DataWorker:
-    """Parts of the data and their `Worker` or `LossWorker`; on a cluster an actor.
+class LocalFit:
+    """What a fit does at one place, to the parts of the data there; on a cluster an actor.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class DataWorker:
         Those that have samples, once they are summarised.
     summaries : dict of int to Summary
         Their summaries.
-    worker : Worker or LossWorker
-        None until it has begun.
+    local : LocalDual or LocalLoss
+        Has the problems of the parts; None until it has begun.
     """
 
     def __init__(self, data, values=None):
-        self.data, self.worker = data, None
+        self.data, self.local = data, None
         for number, sample_values in (values or {}).items():
             data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
@@ -66,7 +66,7 @@ class DataWorker:
         Returns
         -------
         plan : Plan
-            The plan that all workers begin with.
+            The plan that all places begin with.
         task : TrainingTask
             The task of the part, without the problem: it has the layout of the weights.
         """
@@ -82,62 +82,62 @@ class DataWorker:
         plan = Plan(summary, solver, lam, n_weights, box, seed, prior=prior)
         return plan, task._replace(problem=None, unscaled=None, completion=None)
 
-    def begin(self, plan, n_workers, stop):
+    def begin(self, plan, n_places, stop):
         """Begin, anew if there is another stage of the plan.
 
         Parameters
         ----------
         plan : Plan
             Of the fit.
-        n_workers : int
-            Number of workers.
+        n_places : int
+            Number of places.
         stop : Stop
             Tells when to end; that of the first call counts.
 
         Returns
         -------
         begun : tuple
-            From `begin` of the worker.
+            From `begin` of `LocalDual` or `LocalLoss`.
         """
         self.stop = self.stop or stop
         number = plan.stage and plan.stage.number
-        if self.worker is None or self.round != number:
+        if self.local is None or self.round != number:
             self.round = number
-            make = self.loss_worker if plan.solver.takes_likelihood else self.dual_worker
-            self.worker = make(plan)
+            make = self.make_loss if plan.solver.takes_likelihood else self.make_dual
+            self.local = make(plan)
         with np.errstate(**QUIET):
-            return self.worker.begin(n_workers)
+            return self.local.begin(n_places)
 
-    def loss_worker(self, plan):
-        """Return the `LossWorker` of the parts, by a plan."""
+    def make_loss(self, plan):
+        """Return the `LocalLoss` of the parts, by a plan."""
         parts = {}
         for number, part in self.data.items():
             load = partial(part.problem, plan.summary)
             parts[number] = LossPart(
                 load, plan.solver, self.stop, part.estimator.n_jobs, part.keeps
             )
-        return LossWorker(parts, self.stop)
+        return LocalLoss(parts, self.stop)
 
-    def dual_worker(self, plan):
-        """Return the `Worker` of the parts, by a plan."""
+    def make_dual(self, plan):
+        """Return the `LocalDual` of the parts, by a plan."""
         regularizer, parts = plan.regularizer(), {}
         for number, part in self.data.items():
             load = partial(part.problem, plan.summary, plan.stage)
             random_state = np.random.RandomState([plan.seed, number])
             arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
             state = {"keeps": part.keeps, "point": part.point}
-            parts[number] = PartRun(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
+            parts[number] = DualPart(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
         order = np.random.RandomState([plan.seed, min(parts), 1])
-        return Worker(parts, regularizer, self.stop, order)
+        return LocalDual(parts, regularizer, self.stop, order)
 
     def call(self, *args):
-        """Return what the worker answers to a call."""
+        """Return the result of a call, from all parts here."""
         with np.errstate(**QUIET):
-            return self.worker.call(*args)
+            return self.local.call(*args)
 
     def advance(self, summary, stage, later):
         """Let all parts go on to a later stage; return the result of `Part.advance` for each."""
-        points = {} if self.worker is None else self.worker.save()
+        points = {} if self.local is None else self.local.save()
         return [
             part.advance(summary, stage, later, points.get(number))
             for number, part in self.data.items()
@@ -145,7 +145,7 @@ class DataWorker:
 
     def save(self):
         """Return fingerprint and point of every part by number."""
-        points = self.worker.save()
+        points = self.local.save()
         return {number: (self.data[number].fingerprint, points[number]) for number in points}
 
     async def press(self, n_presses):

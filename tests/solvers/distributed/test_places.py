@@ -1,4 +1,4 @@
-"""Workers that change one dual point: certificates are true, whatever lies where."""
+"""Places that change one dual point: certificates are true, whatever lies where."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -8,8 +8,8 @@ import pytest
 from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.parts import CASES, split
+from helpers.places import ManyPlaces, make_fit
 from helpers.solvers import SOLVERS
-from helpers.workers import LocalWorkers, make_fit
 from sklearn.base import clone
 from sskit_probes.unreliable import BoundingProblem
 
@@ -17,8 +17,8 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers import BCFW
 from sskit.solvers.common.solution import Proof, Status
-from sskit.solvers.distributed.run import WorkersLost
-from sskit.solvers.distributed.worker import Worker
+from sskit.solvers.distributed.local import LocalDual
+from sskit.solvers.distributed.run import PartsLost
 from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 LAM = 0.2
@@ -48,10 +48,10 @@ def regularizer_of(task, half_width=None):
 
 
 def make_run(tasks, owners, solver=PLAIN, half_width=None, keeps=True):
-    """A fit to parts that belong to workers by number."""
+    """A fit to parts that belong to places by number."""
     problems = [task.problem for task in tasks]
     make_regularizer = partial(regularizer_of, tasks[0], half_width)
-    return make_fit(LocalWorkers(problems, owners, solver, make_regularizer, keeps))
+    return make_fit(ManyPlaces(problems, owners, solver, make_regularizer, keeps))
 
 
 def assert_true(solution, task, half_width=None):
@@ -109,7 +109,7 @@ def test_certificates_of_all_solvers(name, owners, half_width):
     check_fit(driver, whole, half_width)
 
 
-class Watched(Worker):
+class Watched(LocalDual):
     """Counts how many of its parts are in memory, or are being loaded."""
 
     most = 0
@@ -124,13 +124,13 @@ class Watched(Worker):
 def test_of_parts_that_pass_four_are_visited_while_four_are_loaded():
     problems = [task.problem for task in tasks_of("sequences", 5)[0]] * 4
     make_regularizer = partial(Regularizer, LAM, problems[0].n_weights)
-    workers = LocalWorkers(problems, [0] * 20, PLAIN, make_regularizer, False, Watched)
-    driver = make_fit(workers)
-    (worker,) = workers.workers
-    assert worker.most == 2  # the beginning reads one at a time
+    places = ManyPlaces(problems, [0] * 20, PLAIN, make_regularizer, False, Watched)
+    driver = make_fit(places)
+    (place,) = places.places
+    assert place.most == 2  # the beginning reads one at a time
     n_calls = driver.run.n_calls
     driver.run.run_pass()
-    assert worker.most == 8
+    assert place.most == 8
     assert driver.run.n_calls - n_calls == sum(problem.n_blocks for problem in problems)
 
 
@@ -151,14 +151,14 @@ def test_parts_go_on_from_dual_points(keeps):
     tasks, whole = tasks_of("sequences", 5)
     driver = make_run(tasks, OWNERS["one"], keeps=keeps)
     driver.reach(0.05, max_iter=3000)
-    points = driver.run.workers.save()
+    points = driver.run.places.save()
     assert sorted(points) == list(range(5))
     for point in points.values() if not keeps else ():
         merged = np.cumsum(point.blocks["n_planes"]) - point.blocks["n_planes"]
         assert (np.delete(point.blocks["weight"], merged) > 0.0).all()
     again = make_run(tasks, OWNERS["two"])
-    for worker in again.run.workers.workers:
-        for number, part in worker.parts.items():
+    for place in again.run.places.places:
+        for number, part in place.parts.items():
             part.fit, part.point = None, points[number]
     again.run.begin()
     certificate = again.certify()
@@ -189,11 +189,11 @@ def test_what_the_oracles_of_all_parts_may_have_missed_is_added_up(owners, keeps
     assert solution.history["inexactness"][-1] == solution.inexactness
 
 
-# ---- workers that are lost ----------------------------------------------------------------------
+# ---- parts that are lost ------------------------------------------------------------------------
 
 
-class Mortal(Worker):
-    """A worker that may be lost whenever something is asked of it."""
+class Mortal(LocalDual):
+    """It may be lost whenever something is asked of it."""
 
     clock = None
 
@@ -203,54 +203,54 @@ class Mortal(Worker):
         return super().__getattribute__(name)
 
 
-class MortalWorkers(LocalWorkers):
-    """Workers of which one is lost at some moments; its parts go to another, or to a new one."""
+class MortalPlaces(ManyPlaces):
+    """Places of which one is lost at some moments; its parts go to another, or to a new one."""
 
     def __init__(self, tasks, owners, joins):
         self.joins, self.fatal, self.moment, self.lost = joins, (), 0, None
         problems = [task.problem for task in tasks]
         make_regularizer = partial(regularizer_of, tasks[0])
-        super().__init__(problems, owners, PLAIN, make_regularizer, worker=Mortal)
+        super().__init__(problems, owners, PLAIN, make_regularizer, kind=Mortal)
 
-    def tick(self, worker):
-        """Count what is asked of all workers."""
+    def tick(self, place):
+        """Count what is asked of all places."""
         self.moment += 1
         if self.moment in self.fatal:
-            self.lost = worker
-            raise WorkersLost(f"at moment {self.moment}")
+            self.lost = place
+            raise PartsLost(f"at moment {self.moment}")
 
-    def make_worker(self, numbers):
-        worker = super().make_worker(numbers)
-        worker.clock = self
-        return worker
+    def make_place(self, numbers):
+        place = super().make_place(numbers)
+        place.clock = self
+        return place
 
     def begin(self):
         """As on a cluster: parts that were put somewhere stay there if that is interrupted."""
         lost = self.lost
-        if lost in self.workers:
-            numbers, place = list(lost.parts), self.workers.index(lost)
+        if lost in self.places:
+            numbers, at = list(lost.parts), self.places.index(lost)
             self.n_lost += len(numbers)
-            self.workers.remove(lost)
-            if self.joins and self.workers:
-                first = self.workers[0]
+            self.places.remove(lost)
+            if self.joins and self.places:
+                first = self.places[0]
                 first.parts |= self.make_parts(numbers, first.regularizer)
             else:
-                self.workers.insert(place, self.make_worker(numbers))
+                self.places.insert(at, self.make_place(numbers))
         return super().begin()
 
 
 def mortal_fit(tasks, owners, fatal=(), joins=True):
-    """A fit that loses workers at some moments; its solution, run, and moments."""
-    workers = MortalWorkers(tasks, owners, joins)
-    driver = make_fit(workers, gap_every=5)
-    workers.fatal, workers.moment = fatal, 0
+    """A fit that loses places at some moments; its solution, run, and moments."""
+    places = MortalPlaces(tasks, owners, joins)
+    driver = make_fit(places, gap_every=5)
+    places.fatal, places.moment = fatal, 0
     assert driver.reach(0.05, max_iter=5000) is Status.CONVERGED
-    return driver.solution(Status.CONVERGED), driver.run, workers.moment
+    return driver.solution(Status.CONVERGED), driver.run, places.moment
 
 
 @pytest.mark.parametrize("joins", [True, False])
 @pytest.mark.parametrize("owners", [[0, 1, 0, 1], [0, 1, 2, 2], [0, 0, 0, 0]])
-def test_a_worker_is_lost_at_any_moment(owners, joins):
+def test_a_place_is_lost_at_any_moment(owners, joins):
     """The fit goes on, and its certificate is true."""
     parts, whole = tasks_of("rows with weights", 4)
     _, _, n_moments = mortal_fit(parts, owners, joins=joins)
@@ -261,7 +261,7 @@ def test_a_worker_is_lost_at_any_moment(owners, joins):
         fatal = {moment} if moment % 2 == joins else {moment, moment + 1 + moment % 5}
         solution, run, _ = mortal_fit(parts, owners, fatal, joins)
         assert_true(solution, whole)
-        assert solution.certified and run.workers.n_lost > 0
+        assert solution.certified and run.places.n_lost > 0
         # what is lost after the last round is in no row
-        assert run.record.history()["n_lost"].sum() in (run.workers.n_lost, run.record.n_lost)
+        assert run.record.history()["n_lost"].sum() in (run.places.n_lost, run.record.n_lost)
         assert np.all(np.diff(solution.history["n_oracle_calls"]) >= 0)

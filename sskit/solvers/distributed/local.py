@@ -1,4 +1,4 @@
-"""One worker of a run on data in parts: its local subproblem and its report."""
+"""The parts of a run that are in one process: their local subproblem and their report."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -50,7 +50,7 @@ class Report(NamedTuple):
 
 
 class LoadedPart:
-    """A part whose problem is loaded, perhaps in advance: base of those that workers have.
+    """A part whose problem is loaded, perhaps in advance: base of those of `LocalParts`.
 
     A subclass has `load`, which returns the problem, and `fit`, None while that is not in memory.
     """
@@ -70,7 +70,7 @@ class LoadedPart:
 
 
 @dataclass(eq=False)
-class PartRun(LoadedPart):
+class DualPart(LoadedPart):
     """The blocks of one part and their dual variables; other parts change the same weights.
 
     Parameters
@@ -195,8 +195,8 @@ class PartRun(LoadedPart):
         return replace(self.fit.save(), lam=self.lam)
 
 
-class PartsInTurn:
-    """Some parts of the data in one process: base of workers.
+class LocalParts:
+    """Some parts of the data in one process: base of `LocalDual` and `LocalLoss`.
 
     Parameters
     ----------
@@ -223,22 +223,22 @@ class PartsInTurn:
             yield from parts.items()
 
 
-class Worker(PartsInTurn):
+class LocalDual(LocalParts):
     """Some parts of the data in one process, and the weights that their visits change.
 
-    Alone, a worker makes ordinary passes over its parts. Where there are S of them, each makes its
-    pass by itself, from the same weights, against a curvature S times as large, so that the steps
-    of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and it
-    begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer rounds.
-    The dual variables are feasible all the time: only the sum that a round begins with is
+    If all parts are here, passes are ordinary ones. If parts are at S places, each of these makes
+    its pass by itself, from the same weights, against a curvature S times as large, so that the
+    steps of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and
+    it begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer
+    rounds. The dual variables are feasible all the time: only the sum that a round begins with is
     extrapolated.
 
     Parameters
     ----------
-    parts : dict of int to PartRun
+    parts : dict of int to DualPart
         The parts by their numbers; all have this regularizer.
     regularizer : Regularizer
-        Has lam, and weights of this worker alone.
+        Has lam, and weights of this place alone.
     stop : Stop
         That of the parts.
     random_state : RandomState
@@ -250,16 +250,16 @@ class Worker(PartsInTurn):
         self.regularizer, self.lam = regularizer, regularizer.lam
         self.random_state = random_state
         self.reports = {}
-        # the dual sum of all workers, as of the last round
+        # the dual sum of all parts, as of the last round
         self.common = np.zeros(regularizer.n_weights)
 
-    def begin(self, n_workers):
+    def begin(self, n_places):
         """Load every part that is missing, and sum the dual variables.
 
         Parameters
         ----------
-        n_workers : int
-            How many workers there are from now on.
+        n_places : int
+            How many places have parts from now on.
 
         Returns
         -------
@@ -272,9 +272,9 @@ class Worker(PartsInTurn):
         v : ndarray of shape (n_weights,)
             Dual sum of the parts.
         """
-        self.n_workers = n_workers
+        self.n_places = n_places
         self.drift = np.zeros(len(self.common))
-        self.regularizer.change_lam(self.lam / n_workers)
+        self.regularizer.change_lam(self.lam / n_places)
         unit, proof, v = 0.0, Proof.MAXIMUM, np.zeros(len(self.regularizer.v))
         for number, part in self.one_by_one():
             part.open()
@@ -293,12 +293,12 @@ class Worker(PartsInTurn):
         return getattr(self, method)(*args)
 
     def follow(self, places, numbers):
-        """Apply the changes of all workers.
+        """Apply the changes of all places.
 
         Parameters
         ----------
         places : ndarray of int or None
-            Where the dual sum of all workers has changed; None replaces all of it.
+            Where the dual sum of all parts has changed; None replaces all of it.
         numbers : ndarray
             The changes, or the new values.
         """
@@ -306,8 +306,8 @@ class Worker(PartsInTurn):
             self.common[:] = numbers
         else:
             self.common[places] += numbers
-            # an extrapolated round begins at  total + beta (step - n_workers * own step)
-            self.drift *= -self.n_workers
+            # an extrapolated round begins at  total + beta (step - n_places * own step)
+            self.drift *= -self.n_places
             self.drift[places] += numbers
 
     def visit(self, extrapolation):
@@ -329,8 +329,8 @@ class Worker(PartsInTurn):
         self.regularizer.set_v(start)
         self.stop.begin_pass()
         self.make_pass()
-        # visits have changed the weights n_workers times as much as the dual sum
-        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_workers
+        # visits have changed the weights n_places times as much as the dual sum
+        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_places
         places = np.flatnonzero(self.drift).astype(np.int32)
         return self.report(), (places, self.drift[places])
 

@@ -1,21 +1,21 @@
-"""The workers of a fit: one in this process; base of those of a cluster."""
+"""Where the parts of a fit are: in this process, or (see `Cluster`) on the workers of a cluster."""
 
 from functools import partial
 from typing import NamedTuple
 
 import dask
 
+from sskit.dask._local import LocalFit
 from sskit.dask._parts import Part, is_lazy
-from sskit.dask._worker import DataWorker
-from sskit.solvers.distributed.run import WorkersLost, persist
+from sskit.solvers.distributed.run import PartsLost, persist
 
 
-class Held(NamedTuple):
-    """A worker and the parts that it has.
+class Place(NamedTuple):
+    """A place and the parts that it has.
 
     Attributes
     ----------
-    worker : DataWorker or Actor
+    local : LocalFit or Actor
         The object whose methods are called.
     numbers : list of int
         Its parts.
@@ -23,13 +23,15 @@ class Held(NamedTuple):
         Of the actor.
     """
 
-    worker: object
+    local: object
     numbers: list
     future: object = None
 
 
-class Workers:
-    """Parts in this process; lazy ones are computed for each pass, and dropped.
+class Places:
+    """Where the parts of a fit are, and calls of all: base of `InProcess` and `Cluster`.
+
+    A subclass has `hold`, which makes places of the parts that are missing, and `call_each`.
 
     Parameters
     ----------
@@ -59,23 +61,15 @@ class Workers:
         self.starts, self.remembers = dict(starts), remembers
         self.lazy = [any(map(is_lazy, values)) for values in parts]
         self.plan = self.stop = None
-        self.held, self.missing, self.summaries = [], [*range(len(parts))], {}
+        self.places, self.missing, self.summaries = [], [*range(len(parts))], {}
 
     def make_part(self, number, load, keeps):
         """Return a `Part`."""
         start = self.starts.get(number)
         return Part(number, self.estimator, load, keeps, self.remembers, start)
 
-    def hold(self):
-        """Make workers of the parts that are missing."""
-        parts = {
-            n: self.make_part(n, partial(compute_here, self.parts[n]), not self.lazy[n])
-            for n in self.missing
-        }
-        self.held.append(Held(DataWorker(parts), self.missing))
-
     def settle(self):
-        """Give all parts a worker, and let it summarise them."""
+        """Give all parts a place, and let it summarise them."""
         while True:
             try:
                 if self.missing:
@@ -83,11 +77,13 @@ class Workers:
                     self.missing = []
                 self.summaries |= union(self.ask("summarize"))
                 break
-            except WorkersLost:
+            except PartsLost:
                 continue
         # those that have samples
-        self.held = [
-            held for held in self.held if any(self.summaries[n] is not None for n in held.numbers)
+        self.places = [
+            place
+            for place in self.places
+            if any(self.summaries[n] is not None for n in place.numbers)
         ]
 
     def summarize(self):
@@ -96,31 +92,31 @@ class Workers:
         return [self.summaries[number] for number in range(len(self.parts))]
 
     def ask(self, method, *args, n_asked=None):
-        """Return the results of a method of all workers, or of some.
+        """Return the results of a method of all places, or of some.
 
         Parameters
         ----------
         method : str
-            Its name.
+            Its name, of `LocalFit`.
         *args : object
             Its arguments.
         n_asked : int, default=None
-            Number of workers that are called; None: all.
+            Number of places that are asked; None: all.
 
         Returns
         -------
         answers : list
-            By worker.
+            By place.
 
         Raises
         ------
-        WorkersLost
+        PartsLost
             If some were lost.
         """
-        return [getattr(held.worker, method)(*args) for held in self.held[:n_asked]]
+        return self.call_each(self.places[:n_asked], method, args)
 
     def surely(self, method, *args, n_asked=None):
-        """Return the answers of the workers; calls are repeated if some are lost meanwhile."""
+        """Return the answers of the places; calls are repeated if parts are lost meanwhile."""
         return persist(partial(self.ask, method, *args, n_asked=n_asked), self.settle)
 
     def count(self, summary):
@@ -129,9 +125,9 @@ class Workers:
         return [counts[number] for number in sorted(counts)]
 
     def begin(self):
-        """Let all workers begin; return the result of each, see `Worker.begin`."""
+        """Let all places begin; return the result of each, see `LocalDual.begin`."""
         self.settle()
-        return self.ask("begin", self.plan, len(self.held), self.stop)
+        return self.ask("begin", self.plan, len(self.places), self.stop)
 
     def save(self):
         """Return fingerprint and `DualPoint` of every part by number."""
@@ -139,11 +135,27 @@ class Workers:
 
     def close(self):
         """Drop everything."""
-        self.held.clear()
+        self.places.clear()
+
+
+class InProcess(Places):
+    """Parts in this process, one place; lazy ones are computed for each pass, and dropped."""
+
+    def hold(self):
+        """Make a place of the parts that are missing."""
+        parts = {
+            n: self.make_part(n, partial(compute_here, self.parts[n]), not self.lazy[n])
+            for n in self.missing
+        }
+        self.places.append(Place(LocalFit(parts), self.missing))
+
+    def call_each(self, places, method, args):
+        """Return the results of a method of some places."""
+        return [getattr(place.local, method)(*args) for place in places]
 
 
 def union(answers):
-    """Return the answers of workers, which are dicts by part, as one."""
+    """Return the answers of places, which are dicts by part, as one."""
     return {number: value for answer in answers for number, value in answer.items()}
 
 

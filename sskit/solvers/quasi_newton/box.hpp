@@ -12,92 +12,112 @@ SSKIT_INLINE double clipped(double x, double low, double high) {
     return above > high ? high : above;
 }
 
+// Weights are read in pieces: those of all past vectors stay in the second cache.
+constexpr ptrdiff_t PART = 512;
+
+// out[k] += <x, y_k> for some vectors in a row, each of a piece
+template <int N>
+SSKIT_INLINE void add_products(const double* x, const double* y, ptrdiff_t m, double* out) {
+    vec sum[N];
+    for (int k = 0; k < N; ++k) sum[k] = constant(0.0);
+    for (ptrdiff_t j = 0; j < m; j += LANES) {
+        const vec own = load(x + j);
+        for (int k = 0; k < N; ++k) sum[k] += own * load(y + k * PART + j);
+    }
+    for (int k = 0; k < N; ++k) out[k] += total(sum[k]);
+}
+
 // A weight is held if a gradient step of this size would take it to a bound or beyond: it is to go
-// there. q = -gradient of the weights that are free, zero of the others; returns ||q||^2.
-SSKIT_OWN_CLONES double hold_weights(const double* gradient, const double* w, const double* lower,
-                                     const double* upper, double size, ptrdiff_t n, uint8_t* free,
-                                     double* q) {
-    double square = 0.0;
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        const double g = gradient[j], to = w[j] - size * g;
-        free[j] = to > lower[j] && to < upper[j];
-        q[j] = free[j] ? -g : 0.0;
-        square += q[j] * q[j];
-    }
-    return square;
-}
-
-// q = H q by the two loops of Liu and Nocedal over the free weights, with s and y cut to these.
-// Steps along which the gradient grows by less than the fraction `least` of their length do not
-// count. The last one that counts has the size of the first guess; returns whether there is one.
+// there. gram, (n_past + 1)^2, gets the inner products of the past vectors and, last, the gradient
+// over the weights that are free, from the diagonal on. room has n_past + 1 pieces.
 template <class T>
-SSKIT_INLINE bool loop_twice(const T* const* past, ptrdiff_t n_past, const uint8_t* free,
-                             double least, ptrdiff_t n, double* a, double* rho, double* q) {
-    double factor = 0.0;
-    for (ptrdiff_t k = n_past - 2; k >= 0; k -= 2) {
-        const T *s = past[k], *y = past[k + 1];
-        double sq = 0.0, sy = 0.0, ss = 0.0, yy = 0.0;
-        for (ptrdiff_t j = 0; j < n; ++j) {
-            const double own = free[j] ? (double)s[j] : 0.0;
-            sq += own * q[j];
-            sy += own * y[j];
-            ss += own * own;
-            yy += free[j] ? (double)y[j] * y[j] : 0.0;
+SSKIT_INLINE void multiply_parts(const T* const* past, ptrdiff_t n_past, const double* gradient,
+                                 const double* w, const double* lower, const double* upper,
+                                 double size, ptrdiff_t n, uint8_t* free, double* room,
+                                 double* gram) {
+    double mask[PART];
+    const ptrdiff_t count = n_past + 1;
+    for (ptrdiff_t first = 0; first < n; first += PART) {
+        const ptrdiff_t m = n - first < PART ? n - first : PART;
+        for (ptrdiff_t j = 0; j < m; ++j) {
+            const double g = gradient[first + j], to = w[first + j] - size * g;
+            mask[j] = to > lower[first + j] && to < upper[first + j] ? 1.0 : 0.0;
+            free[first + j] = mask[j] != 0.0;
+            room[n_past * PART + j] = mask[j] * g;
         }
-        rho[k / 2] = sy > least * ss && sy > 0.0 ? 1.0 / sy : 0.0;
-        if (rho[k / 2] == 0.0) continue;
-        if (factor == 0.0) factor = sy / yy;
-        a[k / 2] = rho[k / 2] * sq;
-        for (ptrdiff_t j = 0; j < n; ++j) q[j] -= free[j] ? a[k / 2] * y[j] : 0.0;
+        for (ptrdiff_t k = 0; k < n_past; ++k)
+            for (ptrdiff_t j = 0; j < m; ++j) room[k * PART + j] = mask[j] * past[k][first + j];
+        for (ptrdiff_t k = 0; m < PART && k < count; ++k)
+            for (ptrdiff_t j = m; j < PART; ++j) room[k * PART + j] = 0.0;
+        for (ptrdiff_t k = 0; k < count; ++k) {
+            const double* x = room + k * PART;
+            double* out = gram + k * count;
+            ptrdiff_t l = k;
+            for (; l + 4 <= count; l += 4) add_products<4>(x, room + l * PART, m, out + l);
+            for (; l < count; ++l) add_products<1>(x, room + l * PART, m, out + l);
+        }
     }
-    if (factor == 0.0) return false;
-    for (ptrdiff_t j = 0; j < n; ++j) q[j] *= factor;
-    for (ptrdiff_t k = 0; k < n_past; k += 2) {
-        if (rho[k / 2] == 0.0) continue;
-        const T *s = past[k], *y = past[k + 1];
-        double yq = 0.0;
-        for (ptrdiff_t j = 0; j < n; ++j) yq += y[j] * q[j];
-        const double more = a[k / 2] - rho[k / 2] * yq;
-        for (ptrdiff_t j = 0; j < n; ++j) q[j] += free[j] ? more * s[j] : 0.0;
-    }
-    return true;
 }
 
-// direction = q where weights are free, that of the gradient step where they are held
+// direction = factor gradient + sum_k weights[k] past[k] where weights are free, -size gradient
+// where they are held; trial = clip(w + step direction), and direction = trial - w after all.
+// Returns <gradient, direction>. The number of past vectors is even.
 template <class T>
-SSKIT_INLINE void write_direction(const double* gradient, const uint8_t* free, double size,
-                                  const double* q, ptrdiff_t n, T* direction) {
-    for (ptrdiff_t j = 0; j < n; ++j) direction[j] = (T)(free[j] ? q[j] : -size * gradient[j]);
-}
-
-// trial = clip(w + step direction); returns <gradient, trial - w>
-template <class T>
-SSKIT_INLINE double step_within(const double* w, const T* direction, double step,
-                                const double* lower, const double* upper, const double* gradient,
-                                ptrdiff_t n, double* trial) {
+SSKIT_INLINE double mix_parts(const double* gradient, double factor, const T* const* past,
+                              const double* weights, ptrdiff_t n_past, const uint8_t* free,
+                              double size, const double* w, double step, const double* lower,
+                              const double* upper, ptrdiff_t n, T* direction, double* trial) {
     double slope = 0.0;
-    for (ptrdiff_t j = 0; j < n; ++j) {
-        trial[j] = clipped(w[j] + step * direction[j], lower[j], upper[j]);
-        slope += gradient[j] * (trial[j] - w[j]);
+    for (ptrdiff_t first = 0; first < n; first += PART) {
+        const ptrdiff_t m = n - first < PART ? n - first : PART;
+        T* sum = direction + first;
+        for (ptrdiff_t j = 0; j < m; ++j) sum[j] = (T)(factor * gradient[first + j]);
+        for (ptrdiff_t k = 0; k < n_past; k += 2) {
+            const T *s = past[k] + first, *y = past[k + 1] + first;
+            const T a = (T)weights[k], b = (T)weights[k + 1];
+            for (ptrdiff_t j = 0; j < m; ++j) sum[j] += a * s[j] + b * y[j];
+        }
+        for (ptrdiff_t j = 0; j < m; ++j) {
+            const ptrdiff_t at = first + j;
+            const double along = free[at] ? (double)sum[j] : -size * gradient[at];
+            trial[at] = clipped(w[at] + step * along, lower[at], upper[at]);
+            const double moved = trial[at] - w[at];
+            slope += gradient[at] * moved;
+            sum[j] = (T)moved;
+        }
     }
     return slope;
 }
 
+// out = clip(w + step direction)
+template <class T>
+SSKIT_INLINE void step_within(const double* w, const T* direction, double step,
+                              const double* lower, const double* upper, ptrdiff_t n, double* out) {
+    for (ptrdiff_t j = 0; j < n; ++j)
+        out[j] = clipped(w[j] + step * direction[j], lower[j], upper[j]);
+}
+
 #define SSKIT_OF_TYPE(T)                                                                          \
-    SSKIT_OWN_CLONES bool find_free_step(const T* const* past, ptrdiff_t n_past,                  \
-                                         const uint8_t* free, double least, ptrdiff_t n,          \
-                                         double* a, double* rho, double* q) {                     \
-        return loop_twice(past, n_past, free, least, n, a, rho, q);                               \
+    SSKIT_OWN_CLONES void multiply_free(const T* const* past, ptrdiff_t n_past,                   \
+                                        const double* gradient, const double* w,                  \
+                                        const double* lower, const double* upper, double size,    \
+                                        ptrdiff_t n, uint8_t* free, double* room,                 \
+                                        double* gram) {                                           \
+        multiply_parts(past, n_past, gradient, w, lower, upper, size, n, free, room, gram);       \
     }                                                                                             \
-    SSKIT_OWN_CLONES void fill_direction(const double* gradient, const uint8_t* free,             \
-                                         double size, const double* q, ptrdiff_t n,               \
-                                         T* direction) {                                          \
-        write_direction(gradient, free, size, q, n, direction);                                   \
+    SSKIT_OWN_CLONES double mix_free(const double* gradient, double factor,                       \
+                                     const T* const* past, const double* weights,                 \
+                                     ptrdiff_t n_past, const uint8_t* free, double size,          \
+                                     const double* w, double step, const double* lower,           \
+                                     const double* upper, ptrdiff_t n, T* direction,              \
+                                     double* trial) {                                             \
+        return mix_parts(gradient, factor, past, weights, n_past, free, size, w, step, lower,     \
+                         upper, n, direction, trial);                                             \
     }                                                                                             \
-    SSKIT_OWN_CLONES double clip_step(const double* w, const T* direction, double step,           \
-                                      const double* lower, const double* upper,                   \
-                                      const double* gradient, ptrdiff_t n, double* trial) {       \
-        return step_within(w, direction, step, lower, upper, gradient, n, trial);                 \
+    SSKIT_OWN_CLONES void clip_step(const double* w, const T* direction, double step,             \
+                                    const double* lower, const double* upper, ptrdiff_t n,        \
+                                    double* out) {                                                \
+        step_within(w, direction, step, lower, upper, n, out);                                    \
     }
 SSKIT_OF_TYPE(float)
 SSKIT_OF_TYPE(double)
@@ -114,20 +134,37 @@ SSKIT_OWN_CLONES double most_lost(const double* gradient, const double* w, const
     return lost;
 }
 
-// The least <c, u> + lam / 2 ||u||^2 within the bounds, c = (1 - t) old + t (gradient - lam w), and
-// its derivative by t.
+// Values within the bounds of the function of the mix at t, c = old + t (gradient - lam w - old):
+// the least <c, u> + lam / 2 ||u||^2, and its derivative by t.
+SSKIT_INLINE void add_least(double c, double more, double lam, double low, double high,
+                            double* out) {
+    const double u = clipped(-c / lam, low, high);
+    out[0] += u * (c + 0.5 * lam * u);
+    out[1] += u * more;
+}
+
 SSKIT_OWN_CLONES void least_of_mix(const double* old, const double* gradient, const double* w,
                                    const double* lower, const double* upper, double lam, double t,
                                    ptrdiff_t n, double* out) {
-    double value = 0.0, derivative = 0.0;
+    double sums[2] = {0.0, 0.0};
     for (ptrdiff_t j = 0; j < n; ++j) {
-        const double more = gradient[j] - lam * w[j] - old[j], c = old[j] + t * more;
-        const double u = clipped(-c / lam, lower[j], upper[j]);
-        value += u * (c + 0.5 * lam * u);
-        derivative += u * more;
+        const double more = gradient[j] - lam * w[j] - old[j];
+        add_least(old[j] + t * more, more, lam, lower[j], upper[j], sums);
     }
-    out[0] = value;
-    out[1] = derivative;
+    out[0] = sums[0], out[1] = sums[1];
+}
+
+// the same at 0, then at 1
+SSKIT_OWN_CLONES void ends_of_mix(const double* old, const double* gradient, const double* w,
+                                  const double* lower, const double* upper, double lam,
+                                  ptrdiff_t n, double* out) {
+    double at_zero[2] = {0.0, 0.0}, at_one[2] = {0.0, 0.0};
+    for (ptrdiff_t j = 0; j < n; ++j) {
+        const double c = gradient[j] - lam * w[j], more = c - old[j];
+        add_least(old[j], more, lam, lower[j], upper[j], at_zero);
+        add_least(c, more, lam, lower[j], upper[j], at_one);
+    }
+    out[0] = at_zero[0], out[1] = at_zero[1], out[2] = at_one[0], out[3] = at_one[1];
 }
 
 }  // namespace sskit

@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from sskit.solvers.quasi_newton.two_loops import two_loops
 from sskit.solvers.quasi_newton.within import (
-    find_direction,
+    hold,
     largest_loss,
     least,
+    least_at_ends,
     mix_into,
+    mix_within,
     products_of,
     step_within,
 )
@@ -18,8 +21,8 @@ LEAST_GROWTH = 0.1
 # without them; else the step is halved before it is cut.
 LEAST_SLOPE = 0.1
 MOST_HALVED = 12
-# Evaluations of the best mix of two lower bounds.
-MOST_MIXED = 10
+# Evaluations between both ends for the best mix of two lower bounds, and how flat that is to be.
+MOST_MIXED, FLAT = 4, 0.1
 
 
 class BoxHistory:
@@ -100,7 +103,7 @@ class BoxHistory:
 
     def take_step(self, w, step, trial):
         """Write the weights at the end of a step along the direction."""
-        step_within(w, self.direction, step, self.lower, self.upper, w, trial)
+        step_within(w, self.direction, step, self.lower, self.upper, trial)
 
     def find_direction(self, gradient, square, w, trial):
         """Make the direction; `History.find_direction` has the arguments.
@@ -110,24 +113,28 @@ class BoxHistory:
         slope : float
             That along the direction; 0 only where no weight can move downhill.
         """
-        box, direction = (self.lower, self.upper), self.direction
+        box, past, rows = (self.lower, self.upper), [], []
         size = self.size or 1.0 / max(np.sqrt(square), 1e-300)
-        wanted = find_direction(
-            gradient, w, *box, size, self.past, LEAST_GROWTH * self.regularizer.lam, self.free,
-            trial, direction,
-        )  # fmt: skip
-        step = 1.0
-        slope = step_within(w, direction, step, *box, gradient, trial)
+        gram = hold(gradient, w, *box, size, self.past, self.direction, self.free)
+        for k in range(0, len(self.past), 2):
+            if gram[k, k + 1] > LEAST_GROWTH * self.regularizer.lam * gram[k, k]:
+                rows += k, k + 1
+                past += self.past[k : k + 2]
+        slopes = gram[-1, rows]
+        factor, weights = two_loops(gram[np.ix_(rows, rows)], slopes)
+        if not rows:
+            factor = -size
+        wanted = factor * gram[-1, -1] + float(slopes @ weights)
+        along, step = (gradient, factor, past, weights, self.free, size, w), 1.0
+        slope = mix_within(*along, step, *box, self.direction, trial)
         for _ in range(MOST_HALVED):
             if slope <= LEAST_SLOPE * step * wanted:
                 break
             step *= 0.5
-            slope = step_within(w, direction, step, *box, gradient, trial)
+            slope = mix_within(*along, step, *box, self.direction, trial)
         if self.past and not slope < 0.0:
             self.past, self.size = [], 0.0
             return self.find_direction(gradient, square, w, trial)
-        n = len(direction)
-        np.subtract(trial[:n], w[:n], out=direction, casting="same_kind")
         return slope
 
     def gap(self, w, gradient, square, lam):
@@ -148,26 +155,23 @@ class BoxHistory:
         takes the place of that of the points before (Drusvyatskiy, Fazel, Roy 2018).
         """
         arguments = self.linear, *self.point, self.lower, self.upper, lam
-        own, slope = least(*arguments, 1.0)
+        value, at_low, own, at_high = least_at_ends(*arguments)
         constant, before = self.bound - own, self.constant
-
-        def bound(t):
-            value, slope = least(*arguments, t)
-            return (1.0 - t) * before + t * constant + value, constant - before + slope
-
-        best, t = self.bound, 1.0
-        if before > -np.inf and constant - before + slope < 0.0:
+        best, t, low, high = self.bound, 1.0, 0.0, 1.0
+        if before > -np.inf:
+            at_low, at_high = at_low + constant - before, at_high + constant - before
+            if before + value > best:
+                best, t = before + value, 0.0
+            flat = FLAT * min(at_low, -at_high)
             # the root of the derivative, which falls, by false position
-            value, at_low = bound(0.0)
-            low, high, at_high = 0.0, 1.0, constant - before + slope
-            if value > best:
-                best, t = value, 0.0
-            for _ in range(MOST_MIXED if at_low > 0.0 else 0):
+            for _ in range(MOST_MIXED if flat > 0.0 else 0):
                 middle = (low * at_high - high * at_low) / (at_high - at_low)
-                value, derivative = bound(middle)
+                value, derivative = least(*arguments, middle)
+                value += (1.0 - middle) * before + middle * constant
+                derivative += constant - before
                 if value > best:
                     best, t = value, middle
-                if abs(derivative) <= 1e-3 * min(at_low, -at_high):
+                if abs(derivative) <= flat:
                     break
                 if derivative > 0.0:
                     low, at_low, at_high = middle, derivative, 0.5 * at_high

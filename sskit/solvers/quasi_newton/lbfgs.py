@@ -14,6 +14,7 @@ from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.quasi_newton.box import BoxHistory
 from sskit.solvers.quasi_newton.sums import best_mix, inner, mix, record, regularize, take_step
+from sskit.solvers.quasi_newton.two_loops import two_loops
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
@@ -433,24 +434,10 @@ class History:
         slope : float
             That along the direction.
         """
-        # q = -H g = factor g + sum_k weights[k] past[k] by two loops, with s the steps, y the
-        # changes of the gradient, rho = 1 / <s, y>
-        gram, slopes, weights, factor = self.gram, self.slopes, np.zeros(len(self.past)), -1.0
-        # a_k = rho_k <s_k, q>,  q -= a_k y_k,  from the last step to the first
-        for k in reversed(range(0, len(weights), 2)):
-            weights[k + 1] = (slopes[k] - gram[k] @ weights) / gram[k, k + 1]
-        factors = -weights[1::2]
-        if len(weights):
-            # q *= <s, y> / <y, y> of the last step
-            factor = -gram[-1, -2] / gram[-1, -1]
-            weights *= -factor
-        else:
+        factor, weights = two_loops(self.gram, self.slopes)
+        if not len(weights):
             factor = -1.0 / max(np.sqrt(square), 1e-300)
-        # b_k = rho_k <y_k, q>,  q += (a_k - b_k) s_k,  from the first step to the last
-        for k in range(0, len(weights), 2):
-            product = factor * slopes[k + 1] + gram[k + 1] @ weights
-            weights[k] = factors[k // 2] - product / gram[k, k + 1]
-        slope = factor * square + float(slopes @ weights)
+        slope = factor * square + float(self.slopes @ weights)
         if len(weights) and not slope < 0.0:
             self.clear()
             return self.find_direction(gradient, square, w, trial)

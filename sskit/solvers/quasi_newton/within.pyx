@@ -2,37 +2,39 @@
 
 from cython cimport floating
 from libc.stdint cimport uint8_t
-from libcpp cimport bool
 from libcpp.vector cimport vector
 
+import numpy as np
+
 cdef extern from "box.hpp" namespace "sskit":
-    double hold_weights(
-        const double* gradient, const double* w, const double* lower, const double* upper,
-        double size, Py_ssize_t n, uint8_t* free, double* q
+    const Py_ssize_t PART
+    void multiply_free(
+        const float* const* past, Py_ssize_t n_past, const double* gradient, const double* w,
+        const double* lower, const double* upper, double size, Py_ssize_t n, uint8_t* free,
+        double* room, double* gram
     ) noexcept nogil
-    bool find_free_step(
-        const float* const* past, Py_ssize_t n_past, const uint8_t* free, double least,
-        Py_ssize_t n, double* a, double* rho, double* q
+    void multiply_free(
+        const double* const* past, Py_ssize_t n_past, const double* gradient, const double* w,
+        const double* lower, const double* upper, double size, Py_ssize_t n, uint8_t* free,
+        double* room, double* gram
     ) noexcept nogil
-    bool find_free_step(
-        const double* const* past, Py_ssize_t n_past, const uint8_t* free, double least,
-        Py_ssize_t n, double* a, double* rho, double* q
+    double mix_free(
+        const double* gradient, double factor, const float* const* past, const double* weights,
+        Py_ssize_t n_past, const uint8_t* free, double size, const double* w, double step,
+        const double* lower, const double* upper, Py_ssize_t n, float* direction, double* trial
     ) noexcept nogil
-    void fill_direction(
-        const double* gradient, const uint8_t* free, double size, const double* q, Py_ssize_t n,
-        float* direction
+    double mix_free(
+        const double* gradient, double factor, const double* const* past, const double* weights,
+        Py_ssize_t n_past, const uint8_t* free, double size, const double* w, double step,
+        const double* lower, const double* upper, Py_ssize_t n, double* direction, double* trial
     ) noexcept nogil
-    void fill_direction(
-        const double* gradient, const uint8_t* free, double size, const double* q, Py_ssize_t n,
-        double* direction
-    ) noexcept nogil
-    double clip_step(
+    void clip_step(
         const double* w, const float* direction, double step, const double* lower,
-        const double* upper, const double* gradient, Py_ssize_t n, double* trial
+        const double* upper, Py_ssize_t n, double* out
     ) noexcept nogil
-    double clip_step(
+    void clip_step(
         const double* w, const double* direction, double step, const double* lower,
-        const double* upper, const double* gradient, Py_ssize_t n, double* trial
+        const double* upper, Py_ssize_t n, double* out
     ) noexcept nogil
     double most_lost(
         const double* gradient, const double* w, const double* lower, const double* upper,
@@ -42,14 +44,18 @@ cdef extern from "box.hpp" namespace "sskit":
         const double* old, const double* gradient, const double* w, const double* lower,
         const double* upper, double lam, double t, Py_ssize_t n, double* out
     ) noexcept nogil
+    void ends_of_mix(
+        const double* old, const double* gradient, const double* w, const double* lower,
+        const double* upper, double lam, Py_ssize_t n, double* out
+    ) noexcept nogil
 
 
-def find_direction(
+def hold(
     const double[::1] gradient, const double[::1] w, const double[::1] lower,
-    const double[::1] upper, double size, list past, double least, uint8_t[::1] free,
-    double[::1] room, floating[::1] direction
+    const double[::1] upper, double size, list past, const floating[::1] direction,
+    uint8_t[::1] free
 ):
-    """Write the direction before it is cut at the bounds.
+    """Find the weights that are free, and inner products over these.
 
     Parameters
     ----------
@@ -58,64 +64,93 @@ def find_direction(
     lower, upper : ndarray of shape (n,)
         The bounds.
     size : float
-        Of a step along the gradient.
+        Of a step along the gradient: weights that it would take to a bound or beyond are held.
     past : list of ndarray of shape (n,)
-        A step, the change of the gradient along it, the next step, and so on.
-    least : float
-        Steps along which the gradient grows by a smaller factor do not count.
-    free : ndarray of shape (n,)
-        Written: whether a weight is not held at a bound.
-    room : ndarray of shape (n or more,)
-        Overwritten.
+        Of the type of the direction.
     direction : ndarray of shape (n,)
-        Written.
+        Not read.
+    free : ndarray of shape (n,)
+        Written: whether a weight is not held.
 
     Returns
     -------
-    slope : float
-        That along the direction of the free weights.
+    gram : ndarray of shape (len(past) + 1, len(past) + 1)
+        Inner products of the past vectors and, last, the gradient.
     """
     cdef vector[const floating*] pointers
-    cdef vector[double] a, rho
+    cdef vector[double] room
     cdef const floating[::1] view = direction
-    cdef Py_ssize_t j, n = direction.shape[0]
-    cdef double slope = 0.0
+    cdef Py_ssize_t n = lower.shape[0], n_past = len(past)
+    cdef double[:, ::1] gram = np.zeros((n_past + 1, n_past + 1))
     for some in past:
         view = some
         pointers.push_back(&view[0])
-    a.resize(pointers.size() // 2 + 1)
-    rho.resize(pointers.size() // 2 + 1)
+    room.resize((n_past + 1) * PART)
     with nogil:
-        hold_weights(&gradient[0], &w[0], &lower[0], &upper[0], size, n, &free[0], &room[0])
-        if not find_free_step(
-            pointers.data(), pointers.size(), &free[0], least, n, a.data(), rho.data(), &room[0]
-        ):
-            for j in range(n):
-                room[j] *= size
-        for j in range(n):
-            slope += gradient[j] * room[j]
-        fill_direction(&gradient[0], &free[0], size, &room[0], n, &direction[0])
-    return slope
+        multiply_free(
+            pointers.data(), n_past, &gradient[0], &w[0], &lower[0], &upper[0], size, n, &free[0],
+            room.data(), &gram[0, 0]
+        )
+    found = np.asarray(gram)
+    return found + np.triu(found, 1).T
 
 
-def step_within(
-    const double[::1] w, const floating[::1] direction, double step, const double[::1] lower,
-    const double[::1] upper, const double[::1] gradient, double[::1] trial
+def mix_within(
+    const double[::1] gradient, double factor, list past, const double[::1] weights,
+    const uint8_t[::1] free, double size, const double[::1] w, double step,
+    const double[::1] lower, const double[::1] upper, floating[::1] direction, double[::1] trial
 ):
-    """Write the nearest weights within the bounds to w + step * direction.
+    """Write weights within the bounds, and the way there.
+
+    Free weights go along factor * gradient + sum_k weights[k] past[k], the others along -size *
+    gradient, each by this step and as far as the bounds let them.
+
+    Parameters
+    ----------
+    gradient, w : ndarray of shape (n or more,)
+        The gradient and the weights.
+    factor, weights : float, ndarray of shape (len(past),)
+        Of the sum.
+    past : list of ndarray of shape (n,)
+        Of the type of the direction; their number is even.
+    free : ndarray of shape (n,)
+        From `hold`.
+    size, step : float
+        Of the steps.
+    lower, upper : ndarray of shape (n,)
+        The bounds.
+    direction : ndarray of shape (n,)
+        Written: trial - w.
+    trial : ndarray of shape (n or more,)
+        Written.
 
     Returns
     -------
     slope : float
         <gradient, trial - w>.
     """
+    cdef vector[const floating*] pointers
+    cdef const floating[::1] view = direction
     cdef double slope
+    for some in past:
+        view = some
+        pointers.push_back(&view[0])
     with nogil:
-        slope = clip_step(
-            &w[0], &direction[0], step, &lower[0], &upper[0], &gradient[0], direction.shape[0],
-            &trial[0]
+        slope = mix_free(
+            &gradient[0], factor, pointers.data(), &weights[0] if pointers.size() else NULL,
+            pointers.size(), &free[0], size, &w[0], step, &lower[0], &upper[0], lower.shape[0],
+            &direction[0], &trial[0]
         )
     return slope
+
+
+def step_within(
+    const double[::1] w, const floating[::1] direction, double step, const double[::1] lower,
+    const double[::1] upper, double[::1] out
+):
+    """Write the nearest weights within the bounds to w + step * direction."""
+    with nogil:
+        clip_step(&w[0], &direction[0], step, &lower[0], &upper[0], direction.shape[0], &out[0])
 
 
 def products_of(
@@ -165,6 +200,19 @@ def least(
             &linear[0], &gradient[0], &w[0], &lower[0], &upper[0], lam, t, lower.shape[0], out
         )
     return out[0], out[1]
+
+
+def least_at_ends(
+    const double[::1] linear, const double[::1] gradient, const double[::1] w,
+    const double[::1] lower, const double[::1] upper, double lam
+):
+    """Return what `least` does of 0, and of 1: two values and two slopes in turn."""
+    cdef double[4] out
+    with nogil:
+        ends_of_mix(
+            &linear[0], &gradient[0], &w[0], &lower[0], &upper[0], lam, lower.shape[0], out
+        )
+    return out[0], out[1], out[2], out[3]
 
 
 def mix_into(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sskit._meta_estimators import unwrap
+from sskit._ready import all_within
 from sskit._tag_schemes import find_spans, parse_tags
 from sskit.estimators.chain.decoding import answer_of_one, fitted_rules, fitted_weights
 from sskit.estimators.chain.tagger import SequenceTagger
@@ -346,13 +347,25 @@ def proba_of_one(tagger, X, classes, calibration):
         or len(X) != 1
         or c.coef.ndim
         or c.coef != c.pairs
-        or any(added.any() for added in (c.bias, c.transitions, c.start, c.end))
-        or not np.array_equal(tagger.classes_, classes)
+        or any(has_numbers(added) for added in (c.bias, c.transitions, c.start, c.end))
+        or not are_same(tagger.classes_, classes)
     ):
         return None
     data, edges = tagger._fitted_data(X)
     marginals = answer_of_one(label_marginals, tagger, data, edges, float(c.pairs))
     return None if marginals is None else object_array([marginals])
+
+
+def has_numbers(array):
+    """Return whether an array has a number other than zero."""
+    return not all_within(array, 0.0) and array.any()
+
+
+def are_same(one, other):
+    """Return whether two arrays of labels are equal; of those of a fit the bytes are, too."""
+    if type(one) is np.ndarray and one.dtype == other.dtype and one.dtype.kind in "UiSb":
+        return one.tobytes() == other.tobytes() and one.shape == other.shape
+    return np.array_equal(one, other)
 
 
 def true_codes(tagger, y, offsets):

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from sskit.inputs.token_vectorizer import TokenVectorizer
 
 TAGGERS = (SequenceTagger, TreeTagger, SegmentTagger)
+# Parameters that may be set after the fit
+USED_BY_PREDICT = ("risk", "scheme", "n_jobs")
 
 
 class FittedCalibration:
@@ -251,8 +253,12 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
 
     def _fitted_calibration(self):
         """Return the calibration, if the fitted attributes have not been changed."""
-        check_is_fitted(self)
-        check_constraints(self, "risk", "scheme", "n_jobs")
+        if "calibration_" not in vars(self):
+            check_is_fitted(self)
+        # set since the fit, perhaps; None, that of most, is always right
+        changed = [name for name in USED_BY_PREDICT if getattr(self, name) is not None]
+        if changed:
+            check_constraints(self, *changed)
         check_labels(self)
         return Calibration(**self.calibration_)
 

@@ -197,7 +197,7 @@ class SegmentTagger(FittedSegments, HiddenStatesMixin, TaggerMixin, OnlineEstima
         semi-Markov conditional random field: its probabilities need no calibration, see
         "likelihood" of :class:`CalibratedTagger`. There are no losses of labels then: `loss`,
         `class_weight`, `steps`, `sampling` and `cache` stay at their defaults; and None for `lam`
-        means R^2 / (20 n). Not with bounds.
+        means R^2 / (20 n).
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient

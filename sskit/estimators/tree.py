@@ -73,7 +73,7 @@ class TreeTagger(FittedTrees, Tagger):
         `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means
         R^2 / (20 n). The log-sum over all labellings that agree with what is known takes the
         place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no gap is a
-        certificate. Hidden states are summed over, too. Not with a kernel or bounds.
+        certificate. Hidden states are summed over, too. Not with a kernel.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
         block-coordinate Frank-Wolfe ("auto", except for few pairs), its multi-plane variant, batch

@@ -51,9 +51,11 @@ def assert_same_fit(found, one):
 @pytest.mark.parametrize(
     ("name", "way"), in_turn(NAMES, [(None, False), (lazy, True), (None, True), (lazy, False)])
 )
-def test_steps_are_those_of_the_data_in_one_piece(name, way):
+@pytest.mark.parametrize("bounds", [None, (-0.1, 0.1)])
+def test_steps_are_those_of_the_data_in_one_piece(name, way, bounds):
     (wrap, has_prior), (estimator, *data) = way, CASES[name]
     estimator = clone(estimator).set_params(surrogate="log", tol=1e-3, solver="lbfgs")
+    estimator.set_params(bounds=bounds)
     if not isinstance(estimator, StructSVMClassifier):
         defaults = type(estimator)().get_params()
         estimator.set_params(**{key: defaults[key] for key in OF_A_LOSS if key in defaults})
@@ -64,6 +66,8 @@ def test_steps_are_those_of_the_data_in_one_piece(name, way):
     model = Distributed(estimator).fit(*columns(data, 5, *filter(None, [wrap])))
     whole = clone(estimator).fit(*data)
     assert_same_fit(model.estimator_, whole)
+    if bounds is not None:
+        assert model.estimator_.coef_.max() == pytest.approx(0.1, abs=1e-12)
     given = {name for name in vars(whole) if name.endswith("_")}
     assert {name for name in vars(model.estimator_) if name.endswith("_")} == given
     history = model.history_

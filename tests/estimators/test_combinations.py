@@ -87,7 +87,7 @@ OF_ROWS = {
     "components": Feature({"n_components": 2}),
     "projection": Feature({"steps": "projection"}),
     "sum of hinges": Feature({"surrogate": "weston_watkins"}),
-    "log": Feature({"surrogate": "log", "solver": "lbfgs"}, names=("no bounds", "gradients")),
+    "log": Feature({"surrogate": "log", "solver": "lbfgs"}, names=("gradients",)),
     # of rows, not of losses
     "weights of classes": Feature({"class_weight": {"a": 2.0}}),
     "balanced": Feature({"class_weight": "balanced"}),
@@ -189,7 +189,7 @@ def try_together(family, one, other):
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
-    "segments", "dual steps", "bounded log", "kernel log",
+    "segments", "dual steps", "kernel log",
 }  # fmt: skip
 
 

@@ -249,20 +249,98 @@ def test_probabilities_of_a_model_that_is_fitted_here():
         assert 0.3 < field.set_params(risk=risk).score(X[40:], y[40:]) <= 1
 
 
-@pytest.mark.parametrize("name", ["sequences", "rules", "edges", "trees", "rows"])
-def test_bounds_are_kept_and_loose_ones_change_nothing(name):
-    model, X, y = make(name, solver="auto", tol=1e-5)
-    free = clone(model).set_params(solver="exponentiated_gradient").fit(X, y)
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", ["rules", "rows", "segments", *TAGGERS])
+def test_bounds_are_kept_and_loose_ones_change_nothing(name, solver):
+    if solver == "exponentiated_gradient" and name in ("second order", "segments"):
+        pytest.skip("refused")
+    model, X, y = make(name, solver=solver, tol=1e-5)
+    free = clone(model).fit(X, y)
     side = np.quantile(np.abs(weights(free)), 0.6)
     bounded = clone(model).set_params(bounds=(-side, 0.5 * side)).fit(X, y)
-    assert type(bounded.solver_) is ExponentiatedGradient and bounded.certified_
+    assert type(bounded.solver_) is type(free.solver_) and bounded.certified_
     inside = weights(bounded)
-    assert inside.min() == pytest.approx(-side) and inside.max() == pytest.approx(0.5 * side)
+    if name == "rows":  # scaled columns, whose bounds are scaled too
+        assert inside.min() == pytest.approx(-side) and inside.max() == pytest.approx(0.5 * side)
+    else:
+        assert (inside.min(), inside.max()) == (-side, 0.5 * side)
     assert bounded.dual_objective_ > free.primal_objective_
     loose = clone(model).set_params(bounds=(-1e9, 1e9)).fit(X, y)
     assert loose.primal_objective_ == pytest.approx(free.primal_objective_, rel=2e-5)
     steps = bounded.partial_fit(X, y)
     assert np.abs(weights(steps)).max() <= side * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["rules", "rows", "sequences", "edges", "trees"])
+def test_both_solvers_find_one_optimum_within_bounds(name):
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=200)
+    found = []
+    for solver, n_jobs in zip(SOLVERS, (2, 1), strict=True):
+        model, X, y = make(name, solver=solver, bounds=(-0.2, 0.1), n_jobs=n_jobs)
+        found.append(model.fit(X, y, sample_weight=weight[: len(X)]))
+    one, other = found
+    assert one.certified_ and other.certified_
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=3e-6)
+    assert one.dual_objective_ <= other.primal_objective_ + 1e-12
+    np.testing.assert_allclose(weights(one), weights(other), atol=2e-2)
+
+
+@pytest.mark.parametrize("kind", ["unknown", "states", "states of trees"])
+def test_sums_over_what_is_hidden_keep_bounds(kind):
+    model, X, y = make("trees" if "trees" in kind else "sequences", 30, bounds=(-0.3, 0.3))
+    known = y
+    if kind == "unknown":
+        y, known = partly(y)
+        model.set_params(ignore_label="?")
+    else:
+        model.set_params(n_states_per_label=2)
+    model.set_params(tol=1e-4).fit(X, y)
+    found = weights(model)
+    assert (found.min(), found.max()) == (-0.3, 0.3) and not model.certified_
+    # the gradient is small but where a bound holds: no step within the bounds gains anything
+    objective = 0.05 * found @ found + log_loss_by_attributes(model, X, known).mean()
+    assert model.primal_objective_ == pytest.approx(objective, abs=1e-10)
+    for seed in range(5):
+        other, rng = copy.copy(model), np.random.default_rng(seed)
+        for name in ("coef_", "transitions_"):
+            value = getattr(model, name)
+            setattr(other, name, np.clip(value + 1e-4 * rng.normal(size=value.shape), -0.3, 0.3))
+        w = weights(other)
+        nearby = 0.05 * w @ w + log_loss_by_attributes(other, X, known).mean()
+        assert nearby >= objective - 1e-6
+
+
+def test_what_is_around_bounds():
+    X, y = sequences(40)
+    tagger = SequenceTagger(surrogate="log", solver="lbfgs", bounds=(-0.2, 0.3), warm_start=True)
+    tagger.set_params(lam=0.01, tol=1e-3).fit(X, y)
+    assert pickle.loads(pickle.dumps(tagger)).fit(X, y).n_iter_ == 0
+    # other bounds go on from the nearest weights, another solver from the same ones
+    narrow = clone(tagger).set_params(bounds=(-0.1, 0.1)).fit(X, y)
+    moved = copy.deepcopy(tagger).set_params(bounds=(-0.1, 0.1)).fit(X, y)
+    assert np.abs(weights(moved)).max() == 0.1
+    assert moved.primal_objective_ == pytest.approx(narrow.primal_objective_, rel=1e-3)
+    other = copy.deepcopy(tagger).set_params(solver="exponentiated_gradient", random_state=0)
+    assert np.abs(weights(other.fit(X, y)) - 0.05).max() <= 0.25 + 1e-12
+    with pytest.warns(ConvergenceWarning, match="maximum time"):
+        stopped = clone(tagger).set_params(solver=LBFGS(max_time=1e-6), tol=0).fit(X, y)
+    assert np.abs(weights(stopped) - 0.05).max() <= 0.25 + 1e-12
+    near = clone(tagger).set_params(prior=tagger, bounds=(-0.1, 0.1), warm_start=False).fit(X, y)
+    assert near.certified_ and np.abs(weights(near)).max() == 0.1
+
+
+@pytest.mark.parametrize("name", ["rows", "segments", *TAGGERS])
+def test_paths_within_bounds(name):
+    estimator, X, y = make(name, 30, lam=None, tol=1e-2, bounds=(-0.05, 0.2))
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
+    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
+    assert path.certified_ and path.lam_end_ <= 1e-3 and not path.coefs_[0].any()
+    assert path.coefs_.min() >= -0.05 - 1e-12 and path.coefs_.max() <= 0.2 + 1e-12
+    for lam in (2 * path.lams_[0], *np.geomspace(path.lams_[1], 1e-3, 3)):
+        exact = clone(estimator).set_params(lam=lam, tol=1e-9).fit(X, y, sample_weight=weight)
+        assert path.dual_objective_at(lam) <= exact.primal_objective_ + 1e-9
+        assert path.primal_objective_at(lam) >= exact.dual_objective_ - 1e-9
+        assert path.relative_gap_at(lam) <= 0.1 + 1e-9
 
 
 @pytest.mark.parametrize("name", ["sequences", "rows"])
@@ -292,22 +370,15 @@ def test_a_kernel_is_the_inner_product_of_features(name):
     assert restored.fit(X, y, sample_weight=weight).n_iter_ == 0
 
 
-@pytest.mark.parametrize(
-    ("params", "name", "cure"),
-    [
-        ({"bounds": (-1, 1)}, "bounds and surrogate='log'", "not keep weights within bounds"),
-        ({"kernel": "rbf"}, "a kernel and surrogate='log'", "of weights, not of functions"),
-    ],
-)
-def test_what_dual_steps_alone_can_do_excludes_is_named(params, name, cure):
-    model, X, y = make("sequences", solver="auto", tol=1e-4, **params)
-    cases = [
-        ({"order": 2}, y, f"({name}|kernel.*) cannot be combined with order=2"),
+def test_what_a_kernel_excludes_is_named():
+    model, X, y = make("sequences", solver="auto", tol=1e-4, kernel="rbf")
+    for further, labels, message in (
+        ({"order": 2}, y, "kernel.* cannot be combined with order=2"),
         ({"n_states_per_label": 2}, y, "cannot be combined with (n_states_per_label=2|kernel)"),
-        ({"ignore_label": "?"}, partly(y)[0], f"{name} .* with y.* no known label"),
-        ({"solver": "lbfgs"}, y, f"{cure}; use 'auto'"),
-    ]
-    for further, labels, message in cases:
+        ({"ignore_label": "?"}, partly(y)[0],
+         "a kernel and surrogate='log' .* with y.* no known label"),
+        ({"solver": "lbfgs"}, y, "of weights, not of functions; use 'auto'"),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(**further).fit(X, labels)
     with pytest.raises(ValueError, match="cannot be combined with a path: not yet"):
@@ -326,8 +397,6 @@ def test_what_they_do_not_take_is_named():
         ("surrogate='log'; use 'bcfw'", lambda: SequenceTagger(solver="lbfgs").fit(X, y)),
         ("data in parts .*each pass; use 'lbfgs'",
          lambda: Distributed(dual).fit([X[:6], X[6:]], [y[:6], y[6:]])),
-        ("bounds and surrogate='log' .* data in parts: not yet",
-         lambda: Distributed(clone(tagger).set_params(bounds=(-1, 1))).fit([X], [y])),
         ("a path cannot be combined with labels that are not",
          lambda: RegularizationPath(tagger, lam_min=0.1).fit(X, known)),
         ("needs surrogate='log', got 'hinge'",
@@ -374,6 +443,11 @@ def test_auto_takes_dual_steps_where_they_are_faster():
     ]:
         assert chosen(clone(tagger).set_params(**params), X, labels) is LBFGS
     assert chosen(clone(tagger).set_params(lam=0.6 * lam), X, y) is ExponentiatedGradient
+    # with bounds wherever they can be
+    bounded = clone(tagger).set_params(bounds=(-1, 1), lam=0.4 * lam)
+    assert chosen(bounded, X, y) is ExponentiatedGradient
+    assert chosen(clone(bounded).set_params(ignore_label=-1), X, hidden) is LBFGS
+    assert chosen(bounded.set_params(order=2), X, y) is LBFGS
     with mock.patch.object(ExponentiatedGradient, "_fits", lambda *_: False):
         assert chosen(tagger, X, y) is LBFGS
     rows = StructSVMClassifier(surrogate="log", max_iter=3)

@@ -286,9 +286,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         if isinstance(self.solver, Solver):
             solver, takes = clone(self.solver), ()
         elif self.solver == "auto" and is_likelihood(self):
-            # the others step along gradients by weights without bounds
-            dual = self.bounds is not None or has_kernel(self)
-            solver, takes = ExponentiatedGradient() if dual else LBFGS(), ()
+            # the other steps along gradients by weights, not by functions
+            solver, takes = ExponentiatedGradient() if has_kernel(self) else LBFGS(), ()
         else:
             solver = SOLVERS[ALIASES.get(self.solver, self.solver)]()
             takes = vars(solver)
@@ -303,12 +302,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
     def _likelihood_solver(self, problem, solver, lam_ratio):
         """Return the solver for a likelihood: of sequences and trees "auto" is dual steps.
 
-        Fits to rows take a fraction of a second, and do not depend on an order.
+        Fits to rows take a fraction of a second, and do not depend on an order. With bounds it is
+        so for rows too, and at any lam.
         """
         auto = isinstance(self.solver, str) and self.solver == "auto"
         fast = ExponentiatedGradient()
         wins = problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM and self.tol >= LEAST_TOL
-        can = auto and wins and refusal(self, fast) is None and fast._fits(problem)
+        chosen = auto and (wins or self.bounds is not None)
+        can = chosen and refusal(self, fast) is None and fast._fits(problem)
         return fast if can else solver
 
     def _solver_for(self, problem, solver):

@@ -109,8 +109,8 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
         `steps`, `sampling` and `cache` stay at their defaults; and None for `lam` means R^2 / (20
         n), or R^2 / (100 n) with a kernel. The log-sum over all labellings that agree with what is
         known takes the place of :math:`F(x_i, y_i)`: with unknown labels that is not convex, and no
-        gap is a certificate. Hidden states are summed over, too. With a kernel or bounds labels
-        must be known.
+        gap is a certificate. Hidden states are summed over, too. With a kernel labels must be
+        known.
     solver : str or solver object, default="auto"
         Block-coordinate Frank-Wolfe ("bcfw"; "auto", except for few pairs), that with stored
         planes ("multi_plane"), batch Frank-Wolfe ("frank_wolfe"), stochastic subgradient

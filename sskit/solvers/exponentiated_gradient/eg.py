@@ -30,7 +30,7 @@ class ExponentiatedGradient(Solver):
     Only with ``surrogate="log"``. A step sums over the labellings of one training pair and changes
     the weights at once, so that at the default ``lam`` a fit takes about a tenth of the passes of
     :class:`LBFGS`. At a far smaller one it takes many more, and may not reach its tolerance. It
-    keeps weights within bounds, which :class:`LBFGS` does not, and works in one thread.
+    works in one thread.
 
     Parameters
     ----------

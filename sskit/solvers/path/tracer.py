@@ -64,7 +64,7 @@ class Piece:
     inexactness : float
         The part of gap and hinge that the oracle may have missed, see `Certificate`.
     v : ndarray of shape (n_weights,)
-        The dual sum at lam, without the prior; None for a likelihood.
+        The dual sum at lam, without the prior; None for a likelihood without bounds.
     loss : float
         Mean loss of the planes of the dual point at lam, sum_i c_i <alpha_i, L_i - <prior, psi_i>>;
         for the likelihood the mean entropy in the place of L_i.
@@ -291,12 +291,14 @@ class LikelihoodTracer(PathTracer):
     of the loss of planes; :math:`v = - g / \lambda`, g the gradient of the mean loss. The lam down
     to which w is valid follows as for hinges, where v and w need not be the same, and all dual
     variables stay or shrink: the entropy of a mix with the truth is at least the mix of the
-    entropies. The path begins with w = 0 or the prior, whose gap is :math:`\|g\|^2 / (2 \lambda)`.
+    entropies. The path begins with w = 0 or the prior, or the nearest point of the box, whose gap
+    is at most :math:`\|g\|^2 / (2 \lambda)`, g without the entries that a bound holds there. As
+    in algorithm 6 no further bound is met above lam_1.
 
     Parameters
     ----------
     *args, **options : object
-        As of a `PathTracer`; the fit is one of `LBFGS`, at w = 0 or the prior.
+        As of a `PathTracer`; the fit is one of `LBFGS`, at that point.
     """
 
     def __init__(self, *args, **options):
@@ -306,9 +308,21 @@ class LikelihoodTracer(PathTracer):
 
     def start(self):
         """Go to lam_1; return its certificate."""
-        run, self.origin_gap = self.fit.run, 0.0
-        square = float(run.gradient @ run.gradient)
+        run, regularizer, self.origin_gap = self.fit.run, self.regularizer, 0.0
+        gradient, bound_met = run.gradient, 0.0
+        if regularizer.bounded:
+            # that of the mean loss, of weights that can leave the origin downhill, and the lam at
+            # which one of them meets its further bound: above it their gaps fall as 1 / lam
+            lower, upper = regularizer.box()
+            gradient = gradient[: len(lower)] - regularizer.lam * regularizer.offset(self.origin)
+            free = np.where(gradient < 0, upper > self.origin, lower < self.origin)
+            gradient = np.where(free, gradient, 0.0)
+            limit = regularizer.offset(np.where(gradient < 0, upper, lower))
+            met = np.divide(-gradient, limit, out=np.zeros(len(limit)), where=gradient != 0)
+            bound_met = float(met.max(initial=0.0))
+        square = float(gradient @ gradient)
         lam = 0.5 * square / run.loss / self.fraction if square > 0.0 else 1.0
+        lam = max(lam, bound_met)
         self.fit.change_lam(lam)
         return self.fit.certify()
 
@@ -318,17 +332,27 @@ class LikelihoodTracer(PathTracer):
 
     def piece(self, certificate):
         """Return the piece that begins at the present lam, with copies of the arrays."""
-        run, lam, gap = self.fit.run, self.regularizer.lam, certificate.gap
-        w = run.weights()
-        u = self.regularizer.offset(w)
+        run, regularizer, gap = self.fit.run, self.regularizer, certificate.gap
+        w, lam = run.weights(), regularizer.lam
+        u = regularizer.offset(w)
         v = u - run.gradient[: len(w)] / lam
         sqnorm, dual_sqnorm, product = (float(a @ b) for a, b in ((u, u), (v, v), (v, u)))
         hinge = run.primal - 0.5 * lam * sqnorm
         loss = hinge + lam * product
         excess = max(self.largest.gap_at(run.primal) - gap, 0.0)
-        squares = 0.5 * lam * sqnorm, 0.5 * lam * dual_sqnorm
-        rho, _ = reach_freely(*squares, loss, excess, self.largest.tol)
-        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": None, "loss": loss}
+        squares, eps = (0.5 * lam * sqnorm, 0.5 * lam * dual_sqnorm), self.largest.tol
+        if regularizer.bounded:
+            # of v, whose image need not be w
+            far = regularizer.offset(regularizer.image(regularizer.from_prior(v)))
+            conjugate = float(v @ far) - 0.5 * float(far @ far)
+            growth = loss - lam * conjugate - (1.0 - eps) * squares[0]
+            excess *= 1.0 - ROUNDING
+            arguments = regularizer, u, v, conjugate, excess, eps
+            rho, _ = smaller_rho(growth, excess, lambda: reach_in_a_box(*arguments))
+        else:
+            rho, _ = reach_freely(*squares, loss, excess, eps)
+            v = None
+        point = {"w": w, "sqnorm": sqnorm, "dual_sqnorm": dual_sqnorm, "v": v, "loss": loss}
         return self.of(rho, 0, gap=gap, hinge=hinge, inexactness=0.0, **point)
 
 
@@ -436,7 +460,12 @@ def reach(regularizer, loss, excess, eps):
         return reach_freely(square, square, loss, excess, eps)
     excess *= 1.0 - ROUNDING
     growth = loss - regularizer.lam * regularizer.inner(v, u) + eps * square
-    return smaller_rho(growth, excess, lambda: reach_in_a_box(regularizer, u, v, excess, eps))
+
+    def find_unchanged():
+        conjugate = float(v @ u) - 0.5 * float(u @ u)
+        return reach_in_a_box(regularizer, u, v, conjugate, excess, eps)
+
+    return smaller_rho(growth, excess, find_unchanged)
 
 
 def reach_freely(square, dual_square, loss, excess, eps):
@@ -479,9 +508,12 @@ def smaller_rho(growth, excess, find_unchanged):
     return min(unchanged, shrunk), unchanged < shrunk
 
 
-def reach_in_a_box(regularizer, u, v, excess, eps):
-    """Return the least rho > 0 for which w is valid in a box if dual weights stay; below 1."""
-    sqnorm, conjugate = 0.5 * float(u @ u), float(v @ u) - 0.5 * float(u @ u)
+def reach_in_a_box(regularizer, u, v, conjugate, excess, eps):
+    """Return the least rho > 0 for which w is valid in a box if dual weights stay; below 1.
+
+    The conjugate is that of ||u||^2 / 2 on the box at v.
+    """
+    sqnorm = 0.5 * float(u @ u)
 
     def growth(rho):
         far = regularizer.offset(regularizer.image(regularizer.from_prior(v / rho)))

@@ -12,7 +12,9 @@ from sskit.core.stop import CutShort, Stop
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
+from sskit.solvers.quasi_newton.box import BoxHistory
 from sskit.solvers.quasi_newton.sums import best_mix, inner, mix, record, regularize, take_step
+from sskit.solvers.quasi_newton.two_loops import two_loops
 
 if TYPE_CHECKING:
     from sskit.core.problem import Problem
@@ -53,7 +55,7 @@ class LBFGS(Solver):
     r"""Limited-memory BFGS, for the likelihood: only with ``surrogate="log"``.
 
     A pass is one sum over the labellings of all training pairs, which gives objective and gradient
-    at once. It takes no bounds on the weights.
+    at once.
 
     Parameters
     ----------
@@ -76,6 +78,15 @@ class LBFGS(Solver):
     passes before. Where labels are unknown the loss is not convex, and the gap is that of the
     quadratic function at the present w, not a certificate.
 
+    With bounds on the weights w is clipped to them. A weight that a step along the gradient would
+    take to a bound or beyond is held there, and the others take a quasi-Newton step (Bertsekas
+    1982). The least value of a quadratic function within the bounds is
+
+    .. math:: P(w) + \min_u \langle \nabla P(w), u - w \rangle + \tfrac{\lambda}{2} \| u - w \|^2,
+
+    a sum over the weights, and the gap of a pass is by the best mix of that of the present w and
+    the best mix of the passes before.
+
     References
     ----------
     Liu, Nocedal (1989). On the limited memory BFGS method for large scale optimization.
@@ -83,6 +94,9 @@ class LBFGS(Solver):
 
     Drusvyatskiy, Fazel, Roy (2018). An optimal first order method based on optimal quadratic
     averaging. SIAM Journal on Optimization 28.
+
+    Bertsekas (1982). Projected Newton methods for optimization problems with simple constraints.
+    SIAM Journal on Control and Optimization 20.
 
     Examples
     --------
@@ -96,7 +110,7 @@ class LBFGS(Solver):
     """
 
     memory: int | Literal["auto"] = parameter(COUNT, default="auto")
-    keeps_bounds = evaluates_all = False
+    evaluates_all = False
     takes_likelihood = True
     gap_every = 1  # every pass has a certificate
 
@@ -148,7 +162,7 @@ class LBFGSRun(Run):
     problem : Problem
         The problem.
     regularizer : Regularizer
-        Holds lam, a prior and w.
+        Holds lam, bounds, a prior and w.
     pool : LogLoss
         Evaluates all blocks.
     memory : int
@@ -170,7 +184,11 @@ class LBFGSRun(Run):
         self.pool, self.memory, self.keeps_best = pool, memory, pool.convex
         n = problem.n_weights
         dtype = np.float32 if n >= MANY_WEIGHTS else np.float64
-        self.history = History(n, memory, dtype)
+        self.history: History | BoxHistory
+        if regularizer.bounded:
+            self.history = BoxHistory(n, memory, dtype, regularizer)
+        else:
+            self.history = History(n, memory, dtype)
         # gradients at the present point, and at the next one that is tried
         self.w, self.trial = (regularizer.padded(regularizer.coef()) for _ in range(2))
         self.gradient, self.trial_gradient = np.zeros((2, len(self.w)))
@@ -200,8 +218,8 @@ class LBFGSRun(Run):
         self.accept(self.evaluate(self.w, self.gradient))
 
     def begin_at(self, w: np.ndarray) -> None:
-        """Begin at weights."""
-        self.w[: len(w)] = w
+        """Begin at weights, or at the nearest ones within the bounds."""
+        self.w[: len(w)] = self.regularizer.image(w)
         self.restart()
 
     def forget(self) -> None:
@@ -216,8 +234,8 @@ class LBFGSRun(Run):
     def accept(self, primal: float) -> None:
         """Make the evaluated weights the present point, and choose a step."""
         self.primal, lam = primal, self.regularizer.lam
-        # P(w) - P* <= ||g||^2 / (2 lam): lower bounds of all passes hold, the best one is kept
-        gap = self.sqnorm / (2.0 * lam)
+        # lower bounds of all passes hold, the best one is kept
+        gap = self.history.gap(self.w, self.gradient, self.sqnorm, lam)
         self.history.bound = primal - gap
         if self.keeps_best:
             gap = primal - self.history.best_bound(lam)
@@ -233,7 +251,7 @@ class LBFGSRun(Run):
     def run_pass(self) -> float:
         """Evaluate one point: accept it, or try a shorter step in the next pass."""
         if self.n_rejected:
-            take_step(self.w, self.history.direction, self.step, self.trial)
+            self.history.take_step(self.w, self.step, self.trial)
         square = self.sqnorm
         try:
             primal = self.evaluate(self.trial, self.trial_gradient)
@@ -387,6 +405,14 @@ class History:
         if not 0.0 < self.gram[2 * k, 2 * k + 1] < np.inf:
             self.drop(k)
 
+    def take_step(self, w: np.ndarray, step: float, trial: np.ndarray) -> None:
+        """Write the weights at the end of a step along the direction."""
+        take_step(w, self.direction, step, trial)
+
+    def gap(self, w: np.ndarray, gradient: np.ndarray, square: float, lam: float) -> float:
+        """Return how far P(w) is above the optimum at most: ||g||^2 / (2 lam)."""
+        return square / (2.0 * lam)
+
     def find_direction(
         self, gradient: np.ndarray, square: float, w: np.ndarray, trial: np.ndarray
     ) -> float:
@@ -408,24 +434,10 @@ class History:
         slope : float
             That along the direction.
         """
-        # q = -H g = factor g + sum_k weights[k] past[k] by two loops, with s the steps, y the
-        # changes of the gradient, rho = 1 / <s, y>
-        gram, slopes, weights, factor = self.gram, self.slopes, np.zeros(len(self.past)), -1.0
-        # a_k = rho_k <s_k, q>,  q -= a_k y_k,  from the last step to the first
-        for k in reversed(range(0, len(weights), 2)):
-            weights[k + 1] = (slopes[k] - gram[k] @ weights) / gram[k, k + 1]
-        factors = -weights[1::2]
-        if len(weights):
-            # q *= <s, y> / <y, y> of the last step
-            factor = -gram[-1, -2] / gram[-1, -1]
-            weights *= -factor
-        else:
+        factor, weights = two_loops(self.gram, self.slopes)
+        if not len(weights):
             factor = -1.0 / max(np.sqrt(square), 1e-300)
-        # b_k = rho_k <y_k, q>,  q += (a_k - b_k) s_k,  from the first step to the last
-        for k in range(0, len(weights), 2):
-            product = factor * slopes[k + 1] + gram[k + 1] @ weights
-            weights[k] = factors[k // 2] - product / gram[k, k + 1]
-        slope = factor * square + float(slopes @ weights)
+        slope = factor * square + float(self.slopes @ weights)
         if len(weights) and not slope < 0.0:
             self.clear()
             return self.find_direction(gradient, square, w, trial)

@@ -74,7 +74,7 @@ def test_what_solvers_cannot_solve():
     prior.set_prior(np.ones(toy.pairs.d))
     for solver, options, message in [
         *((solver, {"regularizer": box}, f"^{type(solver).__name__} cannot .* problems with bounds")
-          for solver in (GDMM(), SoftBCFW(), Subgradient(), LBFGS())),
+          for solver in (GDMM(), SoftBCFW(), Subgradient())),
         (Subgradient(), {"regularizer": prior}, "Subgradient cannot solve problems with a prior"),
         (LBFGS(), {}, "LBFGS needs a likelihood, which ChainStructure does not"),
         (ExponentiatedGradient(), {}, r"a likelihood of labels .* use LBFGS\(\)"),

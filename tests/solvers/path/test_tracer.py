@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.draws import BOTH
-from helpers.objectives import log_losses, log_optimum
+from helpers.objectives import log_losses, log_optimum, log_primal
 from helpers.pairwise import every_pair
 from helpers.qp import solve_primal
 from helpers.solvers import SOLVERS
@@ -195,9 +195,11 @@ def test_long_steps_prove_as_much(kind, monkeypatch):
     assert long[-1].n_oracle_calls < short[-1].n_oracle_calls
 
 
-def likelihood_tracer(toy, **options):
-    problem = likelihood_of(toy.problem)
-    run = begin(LBFGS().resolved(problem), problem, toy.regularizer(1.0, None))
+def likelihood_tracer(toy, box=None, prior=None, **options):
+    problem, regularizer = likelihood_of(toy.problem), toy.regularizer(1.0, box)
+    if prior is not None:
+        regularizer.set_prior(toy.unflat(prior))
+    run = begin(LBFGS().resolved(problem), problem, regularizer)
     return LikelihoodTracer(run, **{"eps": EPS, "kappa": 0.9, "max_iter": 3000} | options)
 
 
@@ -281,3 +283,37 @@ def test_every_lam_of_a_likelihood_is_served(name, weighted):
         toy, pieces[0], 5 * pieces[0].lam, None, half_of(pieces[0].dual_sqnorm)
     )
     assert primal - dual == pytest.approx(pieces[0].gap / 5, rel=1e-9)
+
+
+@every_pair(
+    name=["chain", "multiclass", "segments"], kind=list(BOXES)[1:], weighted=BOTH, with_prior=BOTH
+)
+def test_every_lam_of_a_likelihood_is_served_within_bounds(name, kind, weighted, with_prior):
+    toy = toy_of(name, weighted=weighted)
+    box = box_of(toy, kind)
+    prior = with_prior * np.random.default_rng(9).normal(scale=0.3, size=toy.pairs.d)
+    path = likelihood_tracer(toy, box, prior, lam_min=2e-3)
+    pieces, around = check_pieces(path, 2e-3), tuple(bound - prior for bound in box)
+    origin, pairs = np.clip(prior, *box), list(zip(*box, strict=True))
+    np.testing.assert_array_equal(toy.flat(path.origin), origin)
+    np.testing.assert_array_equal(toy.flat(pieces[0].w), origin)
+    for piece in pieces[:: len(pieces) // 3 + 1]:
+        w = toy.flat(piece.w)
+        assert ((box[0] <= w) & (w <= box[1])).all()
+        losses, slope = log_losses(toy.pairs, w)
+        assert piece.hinge == pytest.approx(float(toy.pairs.c @ losses), abs=1e-12)
+        np.testing.assert_allclose(toy.flat(piece.v), -slope / piece.lam, rtol=1e-9, atol=1e-12)
+        for lam in np.geomspace(piece.lam, max(piece.lam_end, 1e-4), 3):
+            primal, dual = bounds_at(toy, piece, lam, around)
+            assert primal - dual <= allowed(path, piece, lam) * (1 + 1e-9) + 1e-12
+            assert dual - 1e-9 <= log_optimum(toy, lam, prior, pairs) <= primal + 1e-9
+        primal, dual = bounds_at(toy, piece, piece.lam, around)
+        assert primal - dual == pytest.approx(piece.gap, abs=1e-12)
+        if piece.lam_end > 0.0:
+            primal, dual = bounds_at(toy, piece, piece.lam_end, around)
+            assert primal - dual >= allowed(path, piece, piece.lam_end) * (1 - 1e-6)
+    # the first model serves all larger lam, with a gap that falls as 1 / lam at least
+    for factor in (5, 100):
+        lam = factor * pieces[0].lam
+        primal = log_primal(toy, origin, lam, prior)[0]
+        assert primal - log_optimum(toy, lam, prior, pairs) <= pieces[0].gap / factor + 1e-9

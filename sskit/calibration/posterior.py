@@ -19,7 +19,7 @@ from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import Target
 from sskit.models.calibration.scores import Calibration, Scores, find_steps
 from sskit.models.calibration.segments import SegmentScores, SegmentTarget
-from sskit.models.chain.structure import label_marginals
+from sskit.models.chain.one_sentence import label_marginals
 from sskit.models.request import row_scores
 
 

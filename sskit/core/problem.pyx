@@ -143,6 +143,13 @@ cdef class Problem:
         """
         return None
 
+    def coded_planes(self):
+        """Return the `CodedPlanes` of a problem, for one thread, or None.
+
+        It is for steps between stored planes.
+        """
+        return None
+
     def log_loss(self, n_jobs=None, stop=None):
         """Return an object that evaluates -log p of all truths and its gradient, or None.
 

@@ -490,36 +490,26 @@ cdef class TokenReader:
         place = "".join(f"[{key!r:.80}]" for key in self.path)
         return kind(f"X[{self.i}][{self.t}]{place} {why}")
 
-    cdef rows(self, places, Py_ssize_t n_columns):
-        """Return a CSR array in canonical format, without entries that are zero.
+    cdef Py_ssize_t write(
+        self, const int32_t* place, double* values, int32_t* columns, int64_t* pointers
+    ) except -1:
+        """Write the entries of all tokens as a CSR matrix in canonical format; return their number.
 
-        Parameters
-        ----------
-        places : ndarray of shape (n,), int32, or None
-            The new column of each; None leaves all as they are.
-        n_columns : int
-            Number of columns afterwards.
+        `place` is as of `rows`, or NULL; there is room for all entries that were read.
         """
-        cdef Py_ssize_t row, j, n = 0, k = 0, n_rows = self.ends.size() - 1
-        cdef bint placed = places is not None
-        cdef const int32_t[::1] place = places if placed else np.empty(0, dtype=np.int32)
+        cdef Py_ssize_t row, j, n = 0, k = 0
         cdef vector[entry_t] row_entries
         cdef int32_t column
         cdef double number
-        data, indices = np.empty(self.entries.size()), np.empty(self.entries.size(), dtype=np.int32)
-        indptr = np.empty(n_rows + 1, dtype=np.int64)
-        cdef double[::1] values = data
-        cdef int32_t[::1] columns = indices
-        cdef int64_t[::1] pointers = indptr
         pointers[0] = 0
-        for row in range(n_rows):
+        for row in range(<Py_ssize_t>self.ends.size() - 1):
             row_entries.clear()
             for j in range(self.ends[row], self.ends[row + 1]):
                 column, number = self.entries[j], 1.0
                 if column < 0:
                     column, number = ~column, self.numbers[k]
                     k += 1
-                if placed:
+                if place != NULL:
                     column = place[column]
                 row_entries.push_back(entry_t(column, number))
             sort(row_entries.begin(), row_entries.end())
@@ -530,6 +520,33 @@ cdef class TokenReader:
                     columns[n], values[n] = row_entries[j].first, row_entries[j].second
                     n += 1
             pointers[row + 1] = n
+        return n
+
+    cdef rows(self, places, Py_ssize_t n_columns):
+        """Return a CSR array in canonical format, without entries that are zero.
+
+        Parameters
+        ----------
+        places : ndarray of shape (n,), int32, or None
+            The new column of each; None leaves all as they are.
+        n_columns : int
+            Number of columns afterwards.
+        """
+        cdef Py_ssize_t n, n_rows = self.ends.size() - 1
+        cdef const int32_t[::1] place = None
+        cdef const int32_t* first = NULL
+        data, indices = np.empty(self.entries.size()), np.empty(self.entries.size(), dtype=np.int32)
+        indptr = np.empty(n_rows + 1, dtype=np.int64)
+        cdef double[::1] values = data
+        cdef int32_t[::1] columns = indices
+        cdef int64_t[::1] pointers = indptr
+        if places is not None:
+            place = places
+            first = &place[0] if place.shape[0] else NULL
+        n = self.write(
+            first, &values[0] if len(data) else NULL, &columns[0] if len(data) else NULL,
+            &pointers[0]
+        )
         if n < len(data):
             data, indices = data[:n].copy(), indices[:n].copy()
         if self.dtype is not np.float64:
@@ -619,3 +636,18 @@ def read_rows(TokenColumns columns, list sentences, dtype, int deepest):
     cdef TokenReader reader = TokenReader(columns, dtype, deepest)
     reader.read(sentences)
     return reader.rows(None, columns.n)
+
+
+cdef Py_ssize_t read_sentence(
+    columns, list sentences, vector[double]* values, vector[int32_t]* indices,
+    vector[int64_t]* pointers
+) except -1:
+    cdef TokenReader reader = TokenReader(columns, np.float64, DEEPEST)
+    cdef Py_ssize_t n
+    reader.read(sentences)
+    n = reader.entries.size()
+    values.resize(n + 1)
+    indices.resize(n + 1)
+    pointers.resize(reader.ends.size())
+    n = reader.write(NULL, values.data(), indices.data(), pointers.data())
+    return (<TokenColumns>columns).n

@@ -134,16 +134,17 @@ SSKIT_INLINE void add_sparse(const Rows* rows, const V* values, ptrdiff_t first,
                              const double* direction, ptrdiff_t n_states, double* weights) {
     const ptrdiff_t stride = padded(n_states);
     Columns f;
-    for (ptrdiff_t c = 0; c < stride; c += HALF) {
-        for (ptrdiff_t a = 0; a < n_active; ++a) {
+    // row by row: with many states a part of a direction for all rows would be read again and again
+    for (ptrdiff_t a = 0; a < n_active; ++a) {
+        const V* x = values_of(*rows, values, first + active[a]);
+        const ptrdiff_t n = columns_of(*rows, first + active[a], f);
+        for (ptrdiff_t c = 0; c < stride; c += HALF) {
             const double* row = direction + active[a] * stride + c;
             // few states differ between two labellings: most of a direction is zero
             bool zero = true;
             for (ptrdiff_t l = 0; l < HALF; ++l) zero &= row[l] == 0.0;
             if (zero) continue;
             const half_vec d = step * load_half(row);
-            const V* x = values_of(*rows, values, first + active[a]);
-            const ptrdiff_t n = columns_of(*rows, first + active[a], f);
             for (ptrdiff_t j = 0; j < n; ++j) {
                 double* w = weights + f[j] * n_states + c;
                 store(w, load_half(w) + number(x[j]) * d);

@@ -339,6 +339,10 @@ cdef class Structure:
         """Return the `StateBlocks` of a problem of this structure, or None."""
         return None
 
+    def coded_planes(self, problem):
+        """Return the `CodedPlanes` of a problem of this structure, or None."""
+        return None
+
 
 cdef class StructuredProblem(Problem):
     """A structure bound to data.
@@ -504,6 +508,10 @@ cdef class StructuredProblem(Problem):
     def state_blocks(self):
         """Return the `StateBlocks` of a problem with one state per labelling, or None."""
         return self.structure.state_blocks(self)
+
+    def coded_planes(self):
+        """Return what computes products of planes by their codes, or None."""
+        return self.structure.coded_planes(self)
 
     def fingerprint(self):
         """Return the `Fingerprint`, the same for problems of the same model and data."""

@@ -17,7 +17,13 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.objective import decided_costs
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
+from sskit.estimators.chain.decoding import (
+    answer_of_one,
+    answer_of_tokens,
+    fitted_pairs,
+    fitted_request,
+    terms_of,
+)
 from sskit.estimators.combinations import check_combinations, has_kernel
 from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger
@@ -28,7 +34,7 @@ from sskit.inputs.ragged import check_filled
 from sskit.inputs.ragged_array import SoundArray, locate, row_namer
 from sskit.inputs.weights import counted_weight
 from sskit.models.chain.model import ChainModel, KernelChainModel, edge_scale, token_scale
-from sskit.models.chain.structure import best_labels
+from sskit.models.chain.one_sentence import best_labels
 from sskit.models.chain.transitions import check_possible, kinds_of, repair, resolve_transitions
 
 # What predictions may have: transitions, first and last labels.
@@ -480,3 +486,4 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     _request = fitted_request
     _terms = terms_of
+    _answer_of_one = answer_of_tokens

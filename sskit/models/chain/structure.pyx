@@ -10,14 +10,29 @@ from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
 from sskit.core.checks cimport all_below
+from sskit.core.coded_planes cimport CodedPlanes
 from sskit.core.decomposition cimport Factors
-from sskit.core.lanes cimport LANES, padded
+from sskit.core.direction cimport Direction
+from sskit.core.lanes cimport padded
 from sskit.core.vectors cimport Scratch
-from sskit.models.feature_map cimport FeatureMap, copy_rows, score_rows
-from sskit.models.features cimport are_modest
+from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport Rows, add_products, add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.chain.viterbi cimport Beam, Chain, ChainOracle, LossIndexed, chain_score
+
+cdef extern from "coded_chains.hpp" namespace "sskit" nogil:
+    cdef struct ChainPotentials:
+        const double* node
+        const double* table
+        Py_ssize_t stride
+        Py_ssize_t table_stride
+    void subtract_chains(
+        const ChainPotentials& p, const int32_t* truth, const int32_t* labels, Py_ssize_t T,
+        Py_ssize_t n, double* out
+    )
+    void mark_differences(
+        const int32_t* truth, const int32_t* labels, Py_ssize_t T, Py_ssize_t n, int32_t* marks
+    )
 
 
 cdef class ChainStructure(Structure):
@@ -266,6 +281,108 @@ cdef class ChainStructure(Structure):
             return None
         return ChainFactors(problem.map, problem.loss, problem.block_weight)
 
+    def coded_planes(self, StructuredProblem problem):
+        """Return products of planes by labels.
+
+        None if edges have tables of their own, with three labels in a row, and in a kernel space.
+        """
+        if self.triples or self.has_tables or problem.space.is_kernel_space:
+            return None
+        return CodedChains(problem)
+
+
+cdef class CodedChains(CodedPlanes):
+    """Products of planes of chains of the first order with the same table for all steps.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Of such chains.
+    """
+
+    cdef FeatureMap map
+    cdef NodeLoss loss
+    cdef ChainPotentials taken
+    cdef Scratch[double] nodes               # rows of potentials
+    cdef Scratch[int32_t] marks              # (longest,) other than zero: planes read the node
+
+    def __cinit__(self, StructuredProblem problem):
+        cdef FeatureMap map = problem.map
+        self.map, self.loss = map, problem.loss
+        self.nodes.resize(max(map.longest, 1) * map.stride)
+        self.marks.resize(max(map.longest, 1))
+        self.taken.stride = map.stride
+
+    cdef int take_scores(
+        self, Py_ssize_t i, const double* w, const double* theta, const int32_t* codes,
+        Py_ssize_t n
+    ) except -1 nogil:
+        cdef Py_ssize_t T = self.map.count(i), start, stop = 0
+        if theta != NULL:
+            self.taken.node, self.taken.table = theta + self.map.node_base, theta
+            self.taken.table_stride = self.map.stride
+            return 0
+        self.taken.node, self.taken.table = self.nodes.data(), w + self.map.head_weights
+        self.taken.table_stride = self.map.n_columns
+        mark_differences(
+            &self.loss.truth[self.map.nodes[i]], codes, T, n, self.marks.data()
+        )
+        while stop < T:
+            start = stop
+            stop += 1
+            if not self.marks.data()[start]:
+                continue
+            while stop < T and self.marks.data()[stop]:
+                stop += 1
+            score_rows(
+                &self.map.rows, self.map.first_row(i) + start, stop - start, w, self.map.n_columns,
+                self.nodes.data() + start * self.map.stride, self.map.stride
+            )
+        return 0
+
+    cdef int take_products(
+        self, Py_ssize_t i, Direction delta, const int32_t* codes, Py_ssize_t n
+    ) except -1 nogil:
+        cdef Py_ssize_t T = self.map.count(i), stride = self.map.stride, t, n_active
+        cdef const double* direction = &delta.value[self.map.node_base]
+        cdef double* row = self.nodes.data()
+        cdef bint by_gram
+        self.taken.node, self.taken.table = row, &delta.value[0]
+        self.taken.table_stride = stride
+        if self.map.is_single:
+            for t in range(self.map.n_columns):
+                row[t] = self.map.row_sqnorm[i] * direction[t]
+            return 0
+        mark_differences(
+            &self.loss.truth[self.map.nodes[i]], codes, T, n, self.marks.data()
+        )
+        by_gram = self.map.grams.has(i)
+        n_active = self.map.find_active(i, delta)
+        if not by_gram:
+            self.map.add_node_image(i, delta)
+        for t in range(T):
+            if not self.marks.data()[t]:
+                continue
+            if by_gram:
+                self.map.grams.row_of(
+                    i, t, &self.map.active[0], n_active, direction, stride, row + t * stride
+                )
+            else:
+                score_rows(
+                    &self.map.rows, self.map.first_row(i) + t, 1, &self.map.image[0],
+                    self.map.n_columns, row + t * stride, stride
+                )
+        if not by_gram:
+            self.map.take_node_image(i, delta)
+        return 0
+
+    cdef void subtract(
+        self, Py_ssize_t i, const int32_t* codes, Py_ssize_t n, double* out
+    ) noexcept nogil:
+        subtract_chains(
+            self.taken, &self.loss.truth[self.map.nodes[i]], codes, self.map.count(i), n, out
+        )
+
 
 cdef class ChainFactors(Factors):
     """Nodes and pairs of neighbours of linear chains; weights as in the `FeatureMap`.
@@ -379,133 +496,3 @@ cdef class ChainFactors(Factors):
                 &self.map.edge_rows, f - self.n_nodes, step,
                 w + self.map.edge_weights + pair, self.map.edge_columns
             )
-
-
-cdef bint score_one(
-    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
-    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
-    const double[::1] end, vector[double]* nodes, vector[double]* table
-) except -1:
-    # the potentials of one sequence, or false where shapes do not fit or scores might overflow
-    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0], n = indices.shape[0], j, k
-    cdef Py_ssize_t stride = padded(K), p = coef.shape[1]
-    cdef vector[double] weights
-    cdef vector[int32_t] columns
-    cdef Rows rows
-    cdef double* last
-    if not (
-        n_nodes > 0 and K > 0 and data.shape[0] == n and indptr[n_nodes] == n and indptr[0] == 0
-        and coef.shape[0] == K and end.shape[0] == K
-        and transitions.shape[0] == K and transitions.shape[1] == K
-    ):
-        return False
-    with nogil:
-        for j in range(n):
-            if not 0 <= indices[j] < p:
-                return False
-        weights.resize(n * K + LANES)
-        columns.resize(n)
-        for j in range(n):
-            columns[j] = <int32_t>j
-            for k in range(K):
-                weights[j * K + k] = coef[k, indices[j]]
-        if not are_modest(weights.data(), n * K) or (n and not are_modest(&data[0], n)):
-            return False
-        memset(&rows, 0, sizeof(Rows))
-        rows.values, rows.indices = (&data[0] if n else NULL), columns.data()
-        rows.indptr = &indptr[0]
-        rows.width = rows.further = n
-        nodes.resize(n_nodes * stride)
-        score_rows(&rows, 0, n_nodes, weights.data(), K, nodes.data(), stride)
-        last = nodes.data() + (n_nodes - 1) * stride
-        for k in range(K):
-            nodes.data()[k] += start[k]
-        for k in range(K):
-            last[k] += end[k]
-        table.resize(K * stride + LANES)
-        copy_rows(&transitions[0, 0], K, K, stride, table.data())
-    return True
-
-
-def best_labels(
-    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
-    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
-    const double[::1] end
-):
-    """Return the best labels of one sequence of sparse rows under a model of the first order.
-
-    They are those of a `Request`, whose objects take longer to make than a short sequence to label,
-    by the same sums and the same search; this is the most frequent request.
-
-    Parameters
-    ----------
-    data, indices, indptr : ndarray
-        Of a CSR matrix of shape (n_tokens, n_features) in canonical format, with n_tokens >= 1.
-    coef : ndarray of shape (n_states, n_features)
-        Weights of the features.
-    transitions : ndarray of shape (n_states, n_states)
-        Weights of neighbours, finite.
-    start, end : ndarray of shape (n_states,)
-        Weights of the first label, and of the last, finite.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_tokens,), int32, or None
-        None where shapes do not fit, or where features or their weights are not numbers, or so
-        large that scores might overflow: the caller then finds the error.
-    """
-    cdef vector[double] nodes, table
-    cdef ChainOracle oracle
-    if not score_one(data, indices, indptr, coef, transitions, start, end, &nodes, &table):
-        return None
-    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0]
-    labels = np.empty(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] out = labels
-    with nogil:
-        oracle.best(
-            Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL), NULL, NULL, 0.0, &out[0]
-        )
-    return labels
-
-
-def label_marginals(
-    const double[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr,
-    const double[:, :] coef, const double[:, ::1] transitions, const double[::1] start,
-    const double[::1] end, double factor=1.0
-):
-    """Return the probabilities of the labels of one sequence, in proportion to exp(score).
-
-    As `best_labels`, whose parameters it has.
-
-    Parameters
-    ----------
-    data, indices, indptr, coef, transitions, start, end : ndarray
-        As there.
-    factor : float, default=1.0
-        Of all scores, positive.
-
-    Returns
-    -------
-    marginals : ndarray of shape (n_tokens, n_states) or None
-        None as there.
-    """
-    cdef vector[double] nodes, table
-    cdef ChainOracle oracle
-    cdef Chain chain
-    cdef size_t j
-    if not score_one(data, indices, indptr, coef, transitions, start, end, &nodes, &table):
-        return None
-    cdef Py_ssize_t n_nodes = indptr.shape[0] - 1, K = start.shape[0]
-    out = np.zeros((n_nodes, padded(K)))
-    cdef double[:, ::1] marginals = out
-    with nogil:
-        if factor != 1.0:
-            for j in range(nodes.size()):
-                nodes[j] *= factor
-            for j in range(table.size()):
-                table[j] *= factor
-        chain = Chain(nodes.data(), table.data(), NULL, n_nodes, K, NULL)
-        oracle.begin(chain)
-        oracle.forward(chain)
-        oracle.backward(&marginals[0, 0], NULL, 0, NULL, 0)
-    return out[:, :K].copy()

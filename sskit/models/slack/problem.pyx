@@ -372,6 +372,9 @@ cdef class SlackProblem(StructuredProblem):
     def state_blocks(self):
         """Return None: planes are no states, they are scaled."""
 
+    def coded_planes(self):
+        """Return None: codes have the factors of planes, too."""
+
 
 def rescaled(problem, name, tol, max_queries):
     """Return a problem under slack rescaling; see `SlackProblem`."""

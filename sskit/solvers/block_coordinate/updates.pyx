@@ -20,6 +20,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport StateBlocks
+from sskit.core.coded_planes cimport CodedPlanes
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualBlock, DualState, max_entries
 from sskit.core.lanes cimport padded
@@ -231,6 +232,11 @@ cdef class BlockAtoms(WorkingSet):
     cdef vector[GatheredPlanes] gathered
     cdef vector[Py_ssize_t] place    # (n_blocks,) place in `gathered`, counted from one; 0: none
     cdef size_t n_gathered           # bytes
+    cdef CodedPlanes coded           # in place of all that, for blocks of short codes; or None
+    cdef bint is_coded               # is it for the present block?
+
+    def __cinit__(self, Problem problem):
+        self.coded = problem.coded_planes()
 
     # psi of the planes of a block; must come before load()
     cdef int gather(
@@ -242,6 +248,12 @@ cdef class BlockAtoms(WorkingSet):
             self.old_weight.resize(2 * n)
             self.loss.resize(2 * n)
         self.n_atoms = n
+        self.is_coded = self.coded is not None and dual.code_length[i] < LONG_CODE
+        if self.is_coded:
+            if self.index_room.size() < <size_t>max_entries(problem):
+                self.index_room.resize(max_entries(problem))
+                self.value_room.resize(max_entries(problem))
+            return 0
         if dual.code_length[i] >= LONG_CODE and self.n_gathered < MOST_GATHERED:
             return self.gather_rest(problem, dual, i, scratch)
         return self.gather_all(problem, dual, i)
@@ -307,26 +319,72 @@ cdef class BlockAtoms(WorkingSet):
         return self.gather_all(problem, dual, i)
 
     # delta += scale * psi of a plane
-    cdef void add_plane(self, Py_ssize_t p, Direction delta, double scale) noexcept nogil:
+    cdef int add_plane(
+        self, Problem problem, DualState dual, Py_ssize_t i, Py_ssize_t p, Direction delta,
+        double scale
+    ) except -1 nogil:
+        cdef Py_ssize_t n
+        if self.is_coded:
+            n = dual.plane(problem, i, p, self.index_room.data(), self.value_room.data())
+            delta.add(self.index_room.data(), self.value_room.data(), n, scale)
+            return 0
         delta.add(
             self.index + self.first[p], self.value + self.first[p],
             self.first[p + 1] - self.first[p], scale
         )
+        return 0
 
-    # atoms at the potentials theta, which need be right only where planes use them
+    # the potentials at w that the planes use
+    cdef int find_potentials(
+        self, Problem problem, DualState dual, Py_ssize_t i, const double* w, double* theta
+    ) except -1 nogil:
+        cdef DualBlock* block = &dual.blocks[i]
+        if not self.is_coded:
+            return problem.scores_at(i, w, self.used, self.n_used, theta)
+        if block.n > 0:
+            problem.scores_at(i, w, block.index, block.n, theta)
+        return self.coded.take_scores(
+            i, w, NULL, block.code + dual.code_length[i], self.n_atoms - 1
+        )
+
+    # score = loss - planes @ theta, of planes by their codes
+    cdef void score_codes(self, DualState dual, Py_ssize_t i, const double* theta) noexcept nogil:
+        cdef DualBlock* block = &dual.blocks[i]
+        cdef Py_ssize_t e
+        cdef double total = self.score[0]
+        for e in range(block.n):
+            total -= block.value[e] * theta[block.index[e]]
+        self.score[0] = total
+        self.coded.subtract(
+            i, block.code + dual.code_length[i], self.n_atoms - 1, self.score.data() + 1
+        )
+
+    # atoms at the potentials theta, which need be right only where planes use them; `known`: are
+    # they all, or those of find_potentials()?
     cdef int load(
         self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
-        bint with_image
+        bint with_image, bint known
     ) except -1 nogil:
         cdef Py_ssize_t p, e
         cdef double total, size = 0.0
+        if self.is_coded:
+            if known:
+                self.coded.take_scores(
+                    i, NULL, theta, dual.blocks[i].code + dual.code_length[i], self.n_atoms - 1
+                )
+            for p in range(self.n_atoms):
+                self.score[p] = dual.blocks[i].plane_loss[p]
+            self.score_codes(dual, i, theta)
         self.fill_gram(problem, dual, i, scratch)
         # score = loss - planes @ theta
         for p in range(self.n_atoms):
             total = dual.blocks[i].plane_loss[p]
             self.loss[p] = total
-            for e in range(self.first[p], self.first[p + 1]):
-                total -= self.value[e] * theta[self.index[e]]
+            if self.is_coded:
+                total = self.score[p]
+            else:
+                for e in range(self.first[p], self.first[p + 1]):
+                    total -= self.value[e] * theta[self.index[e]]
             self.score[p] = total
             size = max(size, self.loss[p], fabs(total))
             self.weight[p] = dual.blocks[i].weight[p]
@@ -346,14 +404,37 @@ cdef class BlockAtoms(WorkingSet):
         cdef double* gram = dual.blocks[i].gram
         # gram = (planes @ B_i^T) @ (planes @ B_i^T).T, of which the first n_gram rows are known
         for p in range(dual.blocks[i].n_gram, self.n_atoms):
-            self.add_plane(p, scratch, 1.0)
-            problem.inner_products(
-                i, scratch, self.index, self.value, self.first, p + 1, gram + p * stride
-            )
+            self.add_plane(problem, dual, i, p, scratch, 1.0)
+            if self.is_coded:
+                self.multiply_codes(problem, dual, i, scratch, p, gram + p * stride)
+            else:
+                problem.inner_products(
+                    i, scratch, self.index, self.value, self.first, p + 1, gram + p * stride
+                )
             scratch.clear()
             for r in range(p):
                 gram[r * stride + p] = gram[p * stride + r]
         dual.blocks[i].n_gram = self.n_atoms
+        return 0
+
+    # out[r] = <B_i delta, B_i psi_r> of the planes up to p, by their codes
+    cdef int multiply_codes(
+        self, Problem problem, DualState dual, Py_ssize_t i, Direction delta, Py_ssize_t p,
+        double* out
+    ) except -1 nogil:
+        cdef DualBlock* block = &dual.blocks[i]
+        cdef const int32_t* codes = block.code + dual.code_length[i]
+        cdef Py_ssize_t r
+        cdef Py_ssize_t[2] ends = [0, block.n]
+        for r in range(p + 1):
+            out[r] = 0.0
+        if block.n > 0:
+            problem.inner_products(i, delta, block.index, block.value, ends, 1, out)
+        if p > 0:
+            self.coded.take_products(i, delta, codes, p)
+            self.coded.subtract(i, codes, p, out + 1)
+            for r in range(1, p + 1):
+                out[r] = -out[r]
         return 0
 
     # change the weights of the planes, v and w by the sum of the steps
@@ -373,7 +454,7 @@ cdef class BlockAtoms(WorkingSet):
             change = dual.blocks[i].weight[p] - self.old_weight[p]
             if change != 0.0:
                 loss_change += change * self.loss[p]
-                self.add_plane(p, scratch, change)
+                self.add_plane(problem, dual, i, p, scratch, change)
         regularizer.add(problem, i, scratch, self.scale)
         averager.add_step(problem, i, scratch, self.scale, self.block_weight * loss_change)
         scratch.clear()
@@ -413,7 +494,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
         self.max_steps = max_steps
         self.cached = cached
         self.call = OracleCall(problem)
-        self.atoms = BlockAtoms()
+        self.atoms = BlockAtoms(problem)
 
     # improve block i over its atoms, which are loaded; slope: of the first step
     cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
@@ -438,7 +519,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
         self.store_plane(i, &self.call.code[0], self.call.loss)
         self.atoms.gather(self.problem, self.dual, i, self.delta)
         # an inexact oracle may find less than a stored plane: the gap is that of the best
-        self.record_gap(i, self.load(i), sampler)
+        self.record_gap(i, self.load(i, True), sampler)
         return self.improve(i, self.gaps[i])
 
     cdef bint needs_oracle(self, Py_ssize_t i) except -1 nogil:
@@ -468,9 +549,9 @@ cdef class CorrectiveUpdate(BCFWUpdate):
         return 0
 
     # the slope towards the best of the planes
-    cdef double load(self, Py_ssize_t i) except? -1 nogil:
+    cdef double load(self, Py_ssize_t i, bint known) except? -1 nogil:
         self.atoms.load(
-            self.problem, self.dual, i, &self.call.theta[0], self.delta, self.step.uses_mix
+            self.problem, self.dual, i, &self.call.theta[0], self.delta, self.step.uses_mix, known
         )
         return self.problem.block_weight[i] * (
             self.atoms.score[self.atoms.best] - self.atoms.mix_score
@@ -479,10 +560,10 @@ cdef class CorrectiveUpdate(BCFWUpdate):
     # the same of the stored planes
     cdef double evaluate(self, Py_ssize_t i) except? -1 nogil:
         self.atoms.gather(self.problem, self.dual, i, self.delta)
-        self.problem.scores_at(
-            i, &self.regularizer.w[0], self.atoms.used, self.atoms.n_used, &self.call.theta[0]
+        self.atoms.find_potentials(
+            self.problem, self.dual, i, &self.regularizer.w[0], &self.call.theta[0]
         )
-        self.promises[i] = self.load(i)
+        self.promises[i] = self.load(i, False)
         return self.promises[i]
 
 

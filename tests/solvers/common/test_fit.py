@@ -7,6 +7,7 @@ from helpers.pairwise import every_pair
 from helpers.solvers import DUAL, LAST, SOLVERS
 from helpers.toys import TOYS, rebind
 
+from sskit.core.problem import block_weights
 from sskit.solvers.common import fit as fit_module
 from sskit.solvers.common.solution import Status
 from sskit.testing.probe import ProblemProbe
@@ -55,3 +56,12 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
         dual = toy.dual(moved.run.dual, LAM, BOXES[bounded])
         moved.reach(0.02, max_iter=300)
         assert moved.certificate.dual >= dual - 1e-12
+
+
+def test_a_block_that_weighs_more_adds_what_it_did_before():
+    """Through fewer fractions of its planes; where fits go from there is in test_warm_start_law."""
+    old, new = np.array([[1.0, 2.0, 0.0, 1.0, 1.0, 0.5], [1.0, 1.0, 2.0, 0.0, 3.0, 0.5]])
+    point = begin("pairwise", toy_of("chain", 6, old)).save()
+    fractions = point.kept_fractions(toy_of("chain", 6, new).problem.block_weight, LAM)
+    ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
+    np.testing.assert_allclose(fractions, np.minimum(ratio, 1.0), rtol=1e-14)

@@ -123,7 +123,7 @@ test-deep:
 fuzz: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	SSKIT_FUZZ=$(N) SSKIT_SEED=$(SEED) $(BIN)/pytest -m slow -n $(PYTEST_WORKERS) tests/fuzz
 
-# With --debug survivors near by are tried in the debug build too.
+# With --debug what survives near by is tried in the debug build too.
 MUTANTS_ARGS ?=
 mutants: N = 50
 mutants: $(VENV)/.installed $(VENV)/.test

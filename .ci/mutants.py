@@ -6,7 +6,7 @@ and its layer are run on all mutants, then all other tests on the survivors. A m
 that passes without it, by a crash, or by a long silence. Mutants that are not compiled, or to the
 same machine code, do not count. The results are written to a file: an interrupted run continues
 there, and ``--again FILE`` runs the mutants of another one. With ``--debug`` survivors meet the
-tests near by once more in the debug build, where what reads beyond an array dies. If a survivor
+tests of compiled code in the debug build, where what reads beyond an array dies. If a survivor
 cannot change any result, replace its status by "equivalent" and add the reason.
 """
 
@@ -29,6 +29,7 @@ OPTIONS |= {"--folder": ROOT / "build/mutants", "--patience": 600.0, "--again": 
 # The debug build, and what a Python without its sanitizers needs at run time, as in the Makefile.
 DEBUG = {"SSKIT_BUILD": "debug", "PYTHONMALLOC": "malloc"}
 DEBUG |= {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+ROOMS = [f"tests/{name}" for name in ("core", "oracles", "models", "solvers", "inputs")]
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 INSIDE = r"(?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])*"
 TERM = rf"(?:[-&*!]|<[\w *]+>)*(?:[\w.]+(?:(?<=p)-\d+)?|\({INSIDE}\))"
@@ -159,7 +160,8 @@ class Checkout:
         floor, room = (*path.parts[1:-1], "", "")[:2]
         stages = [str(path.with_name(f"test_{path.stem.strip('_')}.py"))]
         stages += [f"tests/{floor}/{room}"] * bool(room) + [f"tests/{floor}"] * bool(floor)
-        stages += [f"tests/estimators/{room}"] * bool(room) + ["tests"]
+        further = [f"tests/estimators/{room}"] * bool(room) + ["tests"]
+        stages += ROOMS if self.preloaded else further
         stages = [where for where in stages if (self.folder / where).exists()]
         mutant["status"], mutant["deep"] = self.apply(mutant) or "survived", deep
         for k, where in enumerate(stages if mutant["status"] == "survived" else []):
@@ -184,7 +186,7 @@ class Checkout:
 
 
 def try_in_debug(survivors, checkout):
-    """Try mutants near by in the debug build; note which of them die there."""
+    """Let mutants meet the tests of compiled code in the debug build; note which of them die."""
     found = [identify(mutant) for mutant in survivors]
     for mutant in found:
         checkout.try_mutant(mutant, deep=False)

@@ -123,9 +123,11 @@ test-deep:
 fuzz: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	SSKIT_FUZZ=$(N) SSKIT_SEED=$(SEED) $(BIN)/pytest -m slow -n $(PYTEST_WORKERS) tests/fuzz
 
+# With --debug what survives near by is tried in the debug build too.
+MUTANTS_ARGS ?=
 mutants: N = 50
 mutants: $(VENV)/.installed $(VENV)/.test
-	$(BIN)/python .ci/mutants.py -n $(N) --seed $(SEED)
+	$(BIN)/python .ci/mutants.py -n $(N) --seed $(SEED) $(MUTANTS_ARGS)
 
 # Python is built without the sanitizers: it loads what they need at run time before all else, and
 # takes memory for each object by itself. Reports go to files, since pytest keeps what tests print.

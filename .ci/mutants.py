@@ -5,8 +5,9 @@ dropped term. Each mutant is compiled in a clone of HEAD. First the tests of its
 and its layer are run on all mutants, then all other tests on the survivors. A mutant dies by a test
 that passes without it, by a crash, or by a long silence. Mutants that are not compiled, or to the
 same machine code, do not count. The results are written to a file: an interrupted run continues
-there, and ``--again FILE`` runs the mutants of another one. If a survivor cannot change any result,
-replace its status by "equivalent" and add the reason.
+there, and ``--again FILE`` runs the mutants of another one. With ``--debug`` survivors meet the
+tests of compiled code in the debug build, where what reads beyond an array dies. If a survivor
+cannot change any result, replace its status by "equivalent" and add the reason.
 """
 
 import argparse
@@ -25,6 +26,11 @@ COUNTED = ("died", "hung", "crashed", "survived")
 KEYS = ("file", "line", "kind", "before", "after")
 OPTIONS = {"-n": 50, "--seed": 0, "--out": ROOT / "build/mutants.json", "--level": "-O1"}
 OPTIONS |= {"--folder": ROOT / "build/mutants", "--patience": 600.0, "--again": Path()}
+# The debug build, and what a Python without its sanitizers needs at run time, as in the Makefile.
+DEBUG = {"SSKIT_BUILD": "debug", "PYTHONMALLOC": "malloc"}
+DEBUG |= {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+ROOMS = [f"tests/{name}" for name in ("core", "oracles", "models", "solvers", "inputs")]
+LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 INSIDE = r"(?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])*"
 TERM = rf"(?:[-&*!]|<[\w *]+>)*(?:[\w.]+(?:(?<=p)-\d+)?|\({INSIDE}\))"
 TERM += rf"(?:\.\w+|->\w+|\[{INSIDE}\]|\({INSIDE}\))*"
@@ -72,15 +78,22 @@ def identify(mutant):
     return {key: mutant[key] for key in KEYS}
 
 
+def find_library(name):
+    """Return the path of a library of the compiler."""
+    command = [os.environ.get("CXX", "c++"), f"-print-file-name={name}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 class Checkout:
     """A clone of the checkout that mutants are compiled in, beside one that stays clean."""
 
-    def __init__(self, folder, level, patience):
+    def __init__(self, folder, level, patience, debug=False):
         self.folder, self.clean, self.patience = folder, Path(f"{folder}-clean"), patience
         self.log, self.innocent = Path(f"{folder}.log"), []
         paths = f"{folder}{os.pathsep}{folder / 'build/probes'}"
         alone = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-        self.environ = {**os.environ, **alone, "PYTHONPATH": paths}
+        self.environ = {**os.environ, **alone, "PYTHONPATH": paths, **(DEBUG if debug else {})}
+        self.preloaded = {"LD_PRELOAD": " ".join(map(find_library, LIBRARIES))} if debug else {}
         if not self.clean.exists():
             subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
             setup = folder / "setup.py"
@@ -91,7 +104,8 @@ class Checkout:
     def run(self, *command):
         """Run Python; return its exit status, or None if nothing was heard of it for long."""
         with open(self.log, "w") as out:
-            places = {"cwd": self.folder, "env": self.environ, "stdout": out, "stderr": out}
+            environ = self.environ | (self.preloaded if "pytest" in command else {})
+            places = {"cwd": self.folder, "env": environ, "stdout": out, "stderr": out}
             running, said, heard = subprocess.Popen([sys.executable, *command], **places), 0, 0
             while running.poll() is None and (not heard or time.time() < heard + self.patience):
                 time.sleep(0.1)
@@ -146,7 +160,8 @@ class Checkout:
         floor, room = (*path.parts[1:-1], "", "")[:2]
         stages = [str(path.with_name(f"test_{path.stem.strip('_')}.py"))]
         stages += [f"tests/{floor}/{room}"] * bool(room) + [f"tests/{floor}"] * bool(floor)
-        stages += [f"tests/estimators/{room}"] * bool(room) + ["tests"]
+        further = [f"tests/estimators/{room}"] * bool(room) + ["tests"]
+        stages += ROOMS if self.preloaded else further
         stages = [where for where in stages if (self.folder / where).exists()]
         mutant["status"], mutant["deep"] = self.apply(mutant) or "survived", deep
         for k, where in enumerate(stages if mutant["status"] == "survived" else []):
@@ -170,11 +185,25 @@ class Checkout:
             self.acquit(known)
 
 
+def try_in_debug(survivors, checkout):
+    """Let mutants meet the tests of compiled code in the debug build; note which of them die."""
+    found = [identify(mutant) for mutant in survivors]
+    for mutant in found:
+        checkout.try_mutant(mutant, deep=False)
+        print("{status:12} {file}:{line}, {kind}, {seconds} s, debug".format(**mutant), flush=True)
+    checkout.acquit(found)
+    for mutant, other in zip(survivors, found, strict=True):
+        mutant["debug"] = other["status"]
+        if "test" in other:
+            mutant.update(status=other["status"], test=other["test"])
+
+
 def main():
     """Try mutants near by, and those that survive everywhere; show what became of each."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for name, value in OPTIONS.items():
         parser.add_argument(name, type=type(value), default=value)
+    parser.add_argument("--debug", action="store_true")
     options = parser.parse_args()
     known = json.loads(options.out.read_text()) if options.out.exists() else []
     checkout = Checkout(options.folder.resolve(), options.level, options.patience)
@@ -193,6 +222,11 @@ def main():
             options.out.write_text(json.dumps(known, indent=1))
             print("{status:12} {file}:{line}, {kind}, {seconds} s".format(**mutant), flush=True)
         checkout.acquit(known)
+        survivors = [m for m in known if m["status"] == "survived" and "debug" not in m]
+        if options.debug and survivors and not deep:
+            folder = options.folder.resolve().with_name(f"{options.folder.name}-debug")
+            clone = Checkout(folder, options.level, options.patience, debug=True)
+            try_in_debug(survivors, clone)
         options.out.write_text(json.dumps(known, indent=1))
     counted = dict.fromkeys(COUNTED, 0)
     for mutant in known:

@@ -65,7 +65,7 @@ POSES = [[[0, 0], [1, 2], [3, 4]]] * 2
 
 
 def test_bad_input():
-    """Poses are read as in tests/inputs/test_score_maps.py."""
+    """Poses are read as in tests/inputs/test_poses.py."""
     first, large = POSES[0], [[0, 1e200]] * 3
     torso = "torso must be two different parts from 0 to 2, got"
     for error, pattern, argument, *wrong in [

@@ -15,15 +15,23 @@ cdef class WrappedProblem(Problem):
     ----------
     problem : Problem
         Who answers.
+
+    Attributes
+    ----------
+    forgotten : {"plane", "truth", "clip", "sqnorm"} or None
+        A method that is not there, as if a class had forgotten to implement it.
     """
 
     cdef readonly Problem problem
+    cdef readonly object forgotten
+    cdef Problem of_planes, of_truths, of_clips, of_norms
     cdef readonly object map
     cdef readonly object structure
     cdef readonly object loss
 
     def __cinit__(self, Problem problem, *args, **kwargs):
         self.problem = problem
+        self.forget(None)
         self.map, self.structure, self.loss = problem.map, problem.structure, problem.loss
         self.exact = problem.exact
         self.costly = problem.costly
@@ -36,6 +44,14 @@ cdef class WrappedProblem(Problem):
         self.block_weight = problem.block_weight
         self.space = problem.space
         self.plane_store = problem.plane_store
+
+    def forget(self, name):
+        """Leave out one of the methods, or none."""
+        self.forgotten, nothing = name, Problem()
+        self.of_planes = nothing if name == "plane" else self.problem
+        self.of_truths = nothing if name == "truth" else self.problem
+        self.of_clips = nothing if name == "clip" else self.problem
+        self.of_norms = nothing if name == "sqnorm" else self.problem
 
     cdef int argmax(
         self, Py_ssize_t i, const double* theta, double loss_weight, int32_t* code, double* loss
@@ -54,14 +70,13 @@ cdef class WrappedProblem(Problem):
     cdef Py_ssize_t plane(
         self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
     ) except -1 nogil:
-        return self.problem.plane(i, code, index, value)
+        return self.of_planes.plane(i, code, index, value)
 
     cdef Py_ssize_t code_length(self, Py_ssize_t i) noexcept nogil:
         return self.problem.code_length(i)
 
     cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
-        self.problem.truth(i, code)
-        return 0
+        return self.of_truths.truth(i, code)
 
     cdef int scatter(
         self, Py_ssize_t i, Direction delta, double step, double* v
@@ -72,11 +87,10 @@ cdef class WrappedProblem(Problem):
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w
     ) except -1 nogil:
-        self.problem.clip(i, delta, v, lower, upper, w)
-        return 0
+        return self.of_clips.clip(i, delta, v, lower, upper, w)
 
     cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        return self.problem.sqnorm(i, delta)
+        return self.of_norms.sqnorm(i, delta)
 
     cdef int inner_products(
         self, Py_ssize_t i, Direction delta, const int32_t* index, const double* value,
@@ -153,7 +167,7 @@ cdef class UnreliableProblem(WrappedProblem):
             with gil:
                 raise RuntimeError(f"the length of a step of block {i} is not known")
         self.n_lengths -= 1
-        return self.problem.sqnorm(i, delta)
+        return WrappedProblem.sqnorm(self, i, delta)
 
     # by norms, which may fail
     cdef int inner_products(
@@ -163,54 +177,8 @@ cdef class UnreliableProblem(WrappedProblem):
         return Problem.inner_products(self, i, delta, index, value, first, n, out)
 
     cpdef Problem fork(self):
-        return UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)
-
-
-cdef class ForgetfulProblem(UnreliableProblem):
-    """The same, but without one of its methods, as if a class had forgotten to implement it.
-
-    Attributes
-    ----------
-    forgotten : {"plane", "truth", "clip", "sqnorm"} or None
-        The method; None, as at first, if it has all.
-    """
-
-    cdef public str forgotten
-
-    cdef bint lost(self, str name) except -1 nogil:
-        with gil:
-            return self.forgotten == name
-
-    cdef Py_ssize_t plane(
-        self, Py_ssize_t i, const int32_t* code, int32_t* index, double* value
-    ) except -1 nogil:
-        if self.lost("plane"):
-            return Problem.plane(self, i, code, index, value)
-        return UnreliableProblem.plane(self, i, code, index, value)
-
-    cdef int truth(self, Py_ssize_t i, int32_t* code) except -1 nogil:
-        if self.lost("truth"):
-            return Problem.truth(self, i, code)
-        return UnreliableProblem.truth(self, i, code)
-
-    cdef int clip(
-        self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
-        const double* upper, double* w
-    ) except -1 nogil:
-        if self.lost("clip"):
-            return Problem.clip(self, i, delta, v, lower, upper, w)
-        return UnreliableProblem.clip(self, i, delta, v, lower, upper, w)
-
-    cdef double sqnorm(self, Py_ssize_t i, Direction delta) except? -1 nogil:
-        if self.lost("sqnorm"):
-            return Problem.sqnorm(self, i, delta)
-        return UnreliableProblem.sqnorm(self, i, delta)
-
-    cpdef Problem fork(self):
-        cdef ForgetfulProblem other = ForgetfulProblem(
-            self.problem.fork(), self.n_good, self.costly, self.n_moves
-        )
-        other.forgotten = self.forgotten
+        other = UnreliableProblem(self.problem.fork(), self.n_good, self.costly, self.n_moves)
+        other.forget(self.forgotten)
         return other
 
 

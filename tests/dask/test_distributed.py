@@ -11,16 +11,15 @@ import scipy.sparse as sp
 from helpers.crossing import in_turn
 from helpers.interruption import PressedStop
 from helpers.objectives import bracket
-from helpers.pairwise import every_pair
-from helpers.parts import CASES, CLASSES, ROWS, TAGS, TOKENS, WEIGHT, N, split
+from helpers.parts import CASES, CLASSES, ROWS, TAGS, TOKENS, WEIGHT, N, columns, lazy
 from helpers.refusals import refused
 from helpers.structures import Chains
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SequenceTagger, SlackRescaling, StructSVMClassifier, StructuredSVM
+from sskit import SequenceTagger, StructSVMClassifier, StructuredSVM
 from sskit.preprocessing import TokenVectorizer
-from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, LBFGS
 from sskit.utils import RaggedArray
 
 dask = pytest.importorskip("dask")
@@ -29,17 +28,6 @@ from sskit.dask import Distributed  # noqa: E402
 
 WHOLE = SequenceTagger(tol=1e-3, random_state=0)
 QUICK = {"lam": 0.3, "max_iter": 3000, "random_state": 0}
-
-
-def lazy(value):
-    """A part that has yet to be computed."""
-    return dask.delayed(lambda: value, pure=False)()
-
-
-def columns(data, n_parts, wrap=lambda part: part):
-    """Lists of parts of X, y and the weights, None where there are none."""
-    found = [list(column) for column in zip(*split(data, n_parts), strict=True)]
-    return [None if column[0] is None else list(map(wrap, column)) for column in found]
 
 
 def tokens_in(n_parts=3):
@@ -72,6 +60,7 @@ def test_the_optimum_is_that_of_the_data_in_one_piece(name, way):
     (wrap, has_prior), (estimator, *data) = way, CASES[name]
     wrap, tol = WRAPS[wrap]
     estimator = clone(estimator).set_params(lam=0.2, tol=tol, random_state=0, max_iter=5000)
+    estimator.set_params(n_jobs=1 + has_prior)
     if has_prior:
         source = clone(estimator).set_params(lam=1.0, tol=0.1).fit(*data)
         estimator.set_params(prior=source)
@@ -84,44 +73,12 @@ def test_the_optimum_is_that_of_the_data_in_one_piece(name, way):
     assert {name for name in vars(model.estimator_) if name.endswith("_")} == given
 
 
-SOLVERS = {
-    "plain": BCFW(steps="fw", stored_passes=0),
-    "away": BCFW(steps="away", block_steps=1),
-    "gaps": BCFW(sampling="gap", cache=True),
-    "uniform": BCFW(sampling="uniform", stored_passes=2),
-    "batches": BCFW(batch_size=3),
-    "planes": MultiPlane(),
-    "batch": FrankWolfe(),
-}
-
-
 def fit_parts(estimator, n_parts=3, wrap=lambda value: value, **options):
     X, y = tokens_in(n_parts)
     return Distributed(clone(estimator), **options).fit([wrap(x) for x in X], y)
 
 
 NEAR = np.random.default_rng(1).normal(size=3 * 5 + 5 * 5 + 2 * 5, scale=0.3)
-
-
-@every_pair(name=SOLVERS, bounds=[None, (-0.3, 0.3)], n_jobs=[1, 2], wrap=WRAPS, prior=[None, NEAR])
-def test_solvers(name, bounds, n_jobs, wrap, prior):
-    options = {"bounds": bounds, "prior": prior, "tol": 0.02, **QUICK}
-    estimator = SequenceTagger(solver=SOLVERS[name], n_jobs=n_jobs, **options)
-    found = fit_parts(estimator, wrap=WRAPS[wrap][0]).estimator_
-    exact = SequenceTagger(**options | {"tol": 1e-4}).fit(TOKENS, TAGS)
-    bracket(found, exact)
-    assert found.primal_objective_ <= 1.03 * exact.primal_objective_
-    if bounds is not None:
-        assert np.abs(found.coef_).max() <= 0.3
-
-
-@pytest.mark.parametrize("wrap", WRAPS)
-def test_what_searches_may_miss_is_added_up_over_parts(wrap):
-    exact = SequenceTagger(rescaling="slack", tol=0.05, **QUICK).fit(TOKENS, TAGS)
-    estimator = SequenceTagger(rescaling=SlackRescaling("bisecting"), tol=0.05, **QUICK)
-    found = fit_parts(estimator, wrap=WRAPS[wrap][0]).estimator_
-    bracket(found, exact)
-    assert found.dual_gap_ > found.history_["inexactness"][-1] > 0
 
 
 def test_a_fit_is_a_function_of_the_random_state():
@@ -294,15 +251,18 @@ def test_warm_start_goes_on(whole):
 
 
 @pytest.mark.usefixtures("own_handler")
-def test_stops(monkeypatch):
+@pytest.mark.parametrize("solver", [BCFW(max_time=0.2), LBFGS(max_time=0.2)])
+def test_stops(solver, monkeypatch):
     X, y = tokens_in()
-    X = [lazy(x) for x in X]
-    model = Distributed(SequenceTagger(tol=0, random_state=0, solver=BCFW(max_time=0.2)))
+    X, log = [lazy(x) for x in X], isinstance(solver, LBFGS)
+    tagger = SequenceTagger(tol=0, random_state=0, surrogate="log" if log else "hinge")
+    model = Distributed(clone(tagger).set_params(solver=solver))
     with pytest.warns(ConvergenceWarning, match="maximum time was reached"):
-        model.fit(X, y)
-    assert model.estimator_.certified_
+        found = model.fit(X, y).estimator_
+    assert found.certified_
+    bracket(found, tagger.set_params(tol=1e-4).fit(TOKENS, TAGS))
     model.set_params(estimator__solver="auto")
-    for moments, certified in [((30,), True), ((30, 30), False)]:
+    for moments, certified in [((30,), True), ((30, 30), False)][: 2 - log]:
         stop = PressedStop(*moments)
         monkeypatch.setattr("sskit.dask._distributed.Stop", lambda max_time, stop=stop: stop)
         with pytest.warns(ConvergenceWarning, match="interrupted"):

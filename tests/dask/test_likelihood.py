@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.interruption import PressedStop
-from helpers.parts import CASES, RULES, TAGS, THREES, TOKENS, WEIGHT, split
+from helpers.parts import CASES, RULES, TAGS, THREES, TOKENS, WEIGHT, columns, lazy
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -23,17 +22,6 @@ NAMES = (
     "edges", "second order", "segments", "lists of segments", "trees",
 )  # fmt: skip
 OF_A_LOSS = {"rescaling": "margin", "loss": None, "class_weight": None}
-
-
-def lazy(value):
-    """A part that has yet to be computed."""
-    return dask.delayed(lambda: value, pure=False)()
-
-
-def columns(data, n_parts, wrap=lambda part: part):
-    """Lists of parts of X, y and the weights, None where there are none."""
-    found = [list(column) for column in zip(*split(data, n_parts), strict=True)]
-    return [None if column[0] is None else list(map(wrap, column)) for column in found]
 
 
 X, Y, OF_WHOLE = *columns((TOKENS, TAGS), 3), (TOKENS, TAGS)
@@ -122,21 +110,6 @@ def test_checkpoints_and_warm_starts_are_weights(tmp_path):
     cold = clone(FIELD).set_params(solver="lbfgs").fit(TOKENS + X[0], TAGS + Y[0])
     np.testing.assert_allclose(warm.estimator_.coef_, cold.coef_, atol=1e-3)
     assert warm.estimator_.n_iter_ < cold.n_iter_ + before
-
-
-@pytest.mark.usefixtures("own_handler")
-def test_stops(monkeypatch):
-    parts, model = [lazy(x) for x in X], clone(FIELD).set_params(tol=0)
-    one = clone(FIELD).fit(*OF_WHOLE)
-    timed = Distributed(clone(model).set_params(solver=LBFGS(max_time=0.2)))
-    with pytest.warns(ConvergenceWarning, match="maximum time was reached"):
-        found = timed.fit(parts, Y).estimator_
-    assert found.certified_ and found.dual_objective_ <= one.primal_objective_ + 1e-9
-    stop = PressedStop(30)
-    monkeypatch.setattr("sskit.dask._distributed.Stop", lambda max_time: stop)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        found = Distributed(model).fit(parts, Y).estimator_
-    assert found.certified_ and np.isfinite(found.coef_).all()
 
 
 class MortalPlaces(InProcess):

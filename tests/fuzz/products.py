@@ -10,7 +10,6 @@ not matter: storage, order, weights or repetitions, units and offsets of columns
 import collections
 import inspect
 import re
-import tempfile
 import unittest.mock
 import warnings
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from helpers.fits import FITS, of_features
+from helpers.fits import FITS, mapped, of_features
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -72,14 +71,6 @@ WAYS = {
     "n_jobs": [None, 2],
     "start": [None, None, "lam", "tol", "samples", "weights"],
 }
-
-
-def mapped(matrix):
-    """The same matrix in a file that is mapped into memory."""
-    with tempfile.TemporaryFile() as file:  # the map keeps it
-        out = np.memmap(file, matrix.dtype, "w+", shape=matrix.shape)
-    out[...] = matrix
-    return out
 
 
 def listed(matrix):

@@ -144,3 +144,16 @@ def split(data, n_parts):
     cuts = np.linspace(0, N, n_parts + 1).astype(int)
     slices = [slice(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
     return [tuple(take(each, part) for each in data) for part in slices]
+
+
+def columns(data, n_parts, wrap=lambda part: part):
+    """Lists of parts of X, y and the weights, None where there are none."""
+    found = [list(column) for column in zip(*split(data, n_parts), strict=True)]
+    return [None if column[0] is None else list(map(wrap, column)) for column in found]
+
+
+def lazy(value):
+    """A part that has yet to be computed."""
+    import dask
+
+    return dask.delayed(lambda: value, pure=False)()

@@ -87,10 +87,6 @@ def assert_same_labels(found, expected, what):
         assert np.array_equal(a, b), f"{what}: sequence {i} has the labels {a} instead of {b}"
 
 
-def with_item(items, i, item):
-    return [*items[:i], item, *items[i + 1 :]]
-
-
 # ---------------------------------------------------------------- parameters, state, results
 
 
@@ -221,26 +217,6 @@ def check_forms_of_y(estimator, X, y):
 
 
 @ragged_check
-def check_types_of_labels(estimator, X, y):
-    """Expect labels of any type to come back as they were, with the same model behind them."""
-    expected = clone(estimator).fit(X, y).predict(X)
-    for labels in (
-        np.array(["a", "ab", "abb"]),
-        np.array(["é0", "é1", "é2"], dtype=object),
-        np.array([b"x0", b"x1", b"x2"]),
-        np.arange(3, dtype=np.int8),
-        np.arange(3, dtype=np.uint64),
-        np.array([-4.0, -1.0, 2.0]),
-    ):
-        model = clone(estimator).fit(X, [labels[codes] for codes in y])
-        assert_same_labels(model.predict(X), [labels[codes] for codes in expected], labels)
-        kinds = "OU" if labels.dtype == object else labels.dtype.kind
-        assert model.classes_.dtype.kind in kinds, labels
-    two = [labels > 0 for labels in y]
-    assert {k.dtype for k in clone(estimator).fit(X, two).predict(X)} == {np.dtype(bool)}
-
-
-@ragged_check
 def check_sample_weight(estimator, X, y):
     """Expect that weights of one are none, and that a weight of zero removes a sequence."""
     if not has_fit_parameter(estimator, "sample_weight"):
@@ -256,15 +232,3 @@ def check_sample_weight(estimator, X, y):
     removed = clone(estimator).fit(*few)
     zeroed = clone(estimator).fit(X, y, sample_weight=kept.astype(float))
     assert_same_labels(zeroed.predict(X), removed.predict(X), "sample_weight of zeros")
-
-
-@ragged_check
-def check_empty(estimator, X, y):
-    """Expect no labels for no tokens, or an error that names the sequence."""
-    expected = estimator.fit(X, y).predict(X)
-    try:
-        predicted = estimator.predict(with_item(X, 2, X[2][:0]))
-    except ValueError as error:
-        assert "X[2]" in str(error)
-        return
-    assert_same_labels(predicted, with_item(expected, 2, expected[2][:0]), "beside an empty one")

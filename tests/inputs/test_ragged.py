@@ -8,8 +8,6 @@ import pytest
 import scipy.sparse as sp
 from helpers.fits import long_indices
 from helpers.ragged_checks import forms_of
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 from sklearn.utils.validation import _num_samples
@@ -349,15 +347,3 @@ def test_bad_labels():
         for y in wrong:
             with pytest.raises(error, match=message):
                 stack_labels(y, [2, 1])
-
-
-@given(st.lists(st.integers(0, 4), max_size=6), st.randoms(use_true_random=False))
-def test_split_undoes_stacking_and_dense_is_sparse(lengths, random):
-    flat = np.arange(sum(lengths))
-    pieces = split(flat, np.cumsum([0, *lengths]))
-    assert pieces.dtype == object and pieces.shape == (len(lengths),)
-    assert [len(piece) for piece in pieces] == lengths
-    assert [v for piece in pieces for v in piece] == flat.tolist()
-    pieces = dense([1, *(n for n in lengths if n)], seed=random.randint(0, 1000))
-    mixed = [sp.csr_array(p) if random.random() < 0.5 else p for p in pieces]
-    same(stack_sequences(mixed).values, stack_sequences(pieces).values)

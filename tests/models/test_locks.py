@@ -9,8 +9,6 @@ import pytest
 from helpers.locks import EXACT_SLACK, LOCK_FREE, LOCKING, OTHER_SLACK
 from sskit_probes.core_probe import visit_all
 
-from sskit.solvers.oracle_calls.pool import make_pool
-
 PURE = LOCK_FREE | EXACT_SLACK
 SECONDS = 20
 
@@ -62,15 +60,6 @@ def test_visits_go_on_while_another_thread_holds_the_lock(name):
     assert np.isfinite(first).all() and np.isfinite(again).all()
     if name in PURE:
         np.testing.assert_allclose(again[:, 0], first[:, 0], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", PURE)
-def test_forks_that_are_asked_at_once_answer_as_one_that_is_asked_alone(name):
-    problem = PURE[name]()
-    w = np.append(weights_of(problem), np.zeros(16))
-    alone, together = make_pool(problem, 1).hinges(w), make_pool(problem, 3)
-    for _ in range(5):
-        np.testing.assert_allclose(together.hinges(w), alone, rtol=1e-12, atol=1e-12)
 
 
 def test_who_takes_the_lock_says_so_and_who_chooses_has_memory_of_its_own():

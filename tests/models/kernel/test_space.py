@@ -35,6 +35,7 @@ STEADY = {
 }
 FREE = {
     "batch": BCFW(batch_size=3),
+    "batch of half": BCFW(batch_size=7),
     "corrective": BCFW(),
     "away-gap-cache": BCFW(steps="away", sampling="gap", cache=True),
     "mpbcfw": MultiPlane(),
@@ -84,8 +85,10 @@ def test_the_linear_kernel_is_the_linear_model(name, solver, n_bytes, slack):
     space.check_values(found.w, 10 * precision)
 
 
-@every_pair(name=TOYS, solver=FREE, n_bytes=[FEW, 1e9])
-def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes):
+@every_pair(name=TOYS, solver=FREE, n_bytes=[FEW, 1e9], few=[False, True])
+def test_the_optimum_of_a_quadratic_program(name, solver, n_bytes, few, request):
+    if few:
+        request.getfixturevalue("few_rows")
     space = make(name, 6, 6, n_bytes=n_bytes)
     _, optimum = solve_primal(space.pairs, 0.2)
     solution = solve_toy(FREE[solver], space, 0.2, tol=1e-3)
@@ -138,7 +141,7 @@ def started(name, solver, n=12, n_bytes=1e9, tol=0.0, max_iter=5):
 
 @every_pair(
     name=TOYS,
-    solver=["corrective", "away-gap-cache", "averaging", "mpbcfw", "fw", "cuts"],
+    solver=["corrective", "batch", "away-gap-cache", "averaging", "mpbcfw", "fw", "cuts"],
     n_bytes=[1e9, 1000],
 )
 def test_values_are_those_of_the_coefficients(few_rows, name, solver, n_bytes):
@@ -235,19 +238,6 @@ def test_at_every_look_there_is_a_model_with_its_gap(few_rows, own_handler, name
 
 
 TIGHT = {"n": 14, "tol": 1e-5, "max_iter": 100}
-
-
-@every_pair(name=TOYS, size=[2, 3, 7], n_bytes=[1e9, 1000])
-def test_the_optimum_of_batches_is_that_of_single_steps(few_rows, name, size, n_bytes):
-    work, space = started(name, BCFW(batch_size=size), n_bytes=n_bytes, **TIGHT)
-    single, _ = started(name, BCFW(batch_size=1), n_bytes=n_bytes, **TIGHT)
-    assert work.run.batches.together
-    certificates = [work.certificate, single.certificate]
-    # with room for a block or two steps of a sequence are taken one after the other
-    closed = 1e-3 if n_bytes == 1e9 else 1e-2
-    assert all(found.gap <= closed * found.primal for found in certificates)
-    assert max(found.dual for found in certificates) <= min(f.primal for f in certificates) + 1e-7
-    space.check_values(work.run.regularizer.v, KEPT[n_bytes])
 
 
 def test_every_order_of_blocks_and_rows_that_are_added_once(few_rows):

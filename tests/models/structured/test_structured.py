@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers.crossing import in_turn
 from helpers.structures import FORMS, Chains, Classes, Numbers, Signs, bind
 from helpers.toys import chain_toy, multiclass_toy
 from sskit_probes.core_probe import DualProbe
 
 from sskit.core.dual import DualState
-from sskit.core.regularizer import Regularizer
-from sskit.solvers import BCFW, CuttingPlane
 from sskit.testing.probe import ProblemProbe
 from sskit.testing.problem_checks import check_problem
 
@@ -20,38 +17,6 @@ def pair(name, form="dense"):
     toy = chain_toy(0, n=7) if name == "chain" else multiclass_toy(0, n=15, intercept=False)
     model = Chains(3, form) if name == "chain" else Classes(3, form == "csr")
     return toy.problem, bind(model, toy.X, list(toy.truths()))
-
-
-SOLVERS = [
-    BCFW(steps="pairwise"),
-    BCFW(steps="away", sampling="gap", block_steps=1),
-    BCFW(steps="pairwise", sampling="gap", cache=True),
-    BCFW(steps="pairwise", sampling="gap", cache=True, stored_passes=2, batch_size=4),
-    BCFW(steps="away", sampling="max_gap", batch_size=4),
-    BCFW(steps="fw", sampling="uniform", cache=True, batch_size=4),
-    CuttingPlane(),
-]
-
-
-@pytest.mark.parametrize(("solver", "name"), in_turn(SOLVERS, ["chain", "classes"]))
-def test_optima_are_those_of_the_compiled_model(name, solver):
-    (compiled, python), plain = pair(name), getattr(solver, "steps", None) == "fw"
-    options = {"tol": 1e-3 if plain else 1e-8, "max_iter": 300 if plain else 1000}
-    one, other, again = (
-        solver.solve(
-            problem, Regularizer(0.1, problem.n_weights), n_jobs=n_jobs, random_state=3, **options
-        )
-        for problem, n_jobs in ((compiled, 1), (python, 1), (pair(name)[1], 2))
-    )
-    if getattr(solver, "batch_size", None) == 4:  # threads only ask oracles
-        np.testing.assert_array_equal(again.w, other.w)
-        assert again.gap == other.gap
-    assert one.dual <= other.primal + 1e-9 and other.dual <= one.primal + 1e-9
-    if not plain:
-        np.testing.assert_allclose(other.w, one.w, rtol=0, atol=1e-3)
-        assert other.primal == pytest.approx(one.primal, abs=2e-8)
-        assert other.dual == pytest.approx(one.dual, abs=2e-8)
-        assert other.gap <= 1e-8
 
 
 @pytest.mark.skipif(not hasattr(sp.coo_array([[1]]), "coords"), reason="SciPy < 1.13")

@@ -8,7 +8,6 @@ from helpers.trees import random_parents
 
 from sskit.oracles import closure, lp_relaxation
 from sskit.oracles.label_sets.sets import (
-    DagClosure,
     EnumeratedSets,
     LabelSetOracle,
     RoofDuality,
@@ -65,35 +64,6 @@ def test_best_of_all_sets(kind):
     assert labels.shape == pairs.shape == (0,)
 
 
-@pytest.mark.parametrize("n_labels", [30, 60])
-def test_the_optimum_of_the_relaxation_of_many_labels(n_labels):
-    rng, oracle, n_fractional = np.random.default_rng(n_labels), RoofDuality(), 0
-    for k in range(6):
-        gains, edges, pairwise = random_model(rng, n_labels, 0.3)
-        # equal numbers, so that many capacities are used up at once
-        if k % 3 == 0:
-            gains, pairwise = np.round(gains), np.round(pairwise)
-        labels, pairs = find_label_set(oracle, gains, edges, pairwise)
-        n_fractional += (labels == 0.5).sum()
-        ends = labels[edges]
-        assert (pairs <= ends.min(axis=1)).all()
-        assert (pairs >= np.maximum(ends.sum(axis=1) - 1, 0)).all()
-        optimum = relaxed_optimum(gains, edges, pairwise)
-        assert gains @ labels + pairwise @ pairs == pytest.approx(optimum, abs=1e-9)
-    assert n_fractional > 6 * n_labels / 4
-
-
-def test_the_search_at_any_strength_of_pairs():
-    """From labels that decide themselves to labels that pairs decide."""
-    rng, oracle = np.random.default_rng(5), EnumeratedSets()
-    for scale in (0.0, 0.05, 0.3, 1.0, 10.0):
-        for _ in range(60):
-            gains, edges, pairwise = random_model(rng, int(rng.integers(2, 11)), 0.8)
-            problem = gains, edges[:, ::-1].copy(), pairwise * scale
-            scores = set_scores(all_sets(len(gains)), *problem)
-            assert answer(oracle, *problem)[1] == pytest.approx(scores.max(), abs=1e-10)
-
-
 def test_many_labels_and_extreme_weights():
     rng = np.random.default_rng(3)
     gains, edges, pairwise = random_model(rng, 20)
@@ -130,11 +100,17 @@ def test_many_labels_and_extreme_weights():
     ("n_models", "seed"), [(150, 0), pytest.param(2000, 1, marks=pytest.mark.slow)]
 )
 def test_optimum_of_the_relaxation(n_models, seed):
+    """Of many labels, too, and of equal numbers, so that many capacities are used up at once."""
     rng, oracle, n_fractional = np.random.default_rng(seed), RoofDuality(), 0
     for k in range(n_models):
-        problem = random_model(rng, int(rng.integers(1, 16)), rng.random())
+        many = k % 25 == 0
+        gains, edges, pairwise = random_model(
+            rng, int(rng.integers(30, 61) if many else rng.integers(1, 16)), rng.random()
+        )
+        if k % 50 == 0:
+            gains, pairwise = np.round(gains), np.round(pairwise)
+        problem = gains, edges, pairwise
         labels, pairs = find_label_set(oracle, *problem)
-        gains, edges, pairwise = problem
         assert set(labels.tolist()) <= {0.0, 0.5, 1.0}
         n_fractional += (labels == 0.5).any()
         ends = labels[edges]
@@ -207,14 +183,3 @@ def test_gains_of_any_scale():
     labels, value = closure([1e308, 1e308, 1e308, -1.0, 2.0, -3.0], [3, 3, 3, -1, 5, -1])
     assert labels.tolist() == [1, 1, 1, 1, 0, 0]
     assert value == np.inf
-
-
-def test_one_oracle_serves_many_models_and_forks():
-    rng = np.random.default_rng(5)
-    edges = np.array([[1, 0], [2, 0], [3, 1], [3, 2]], dtype=np.int32)
-    for oracle in (TreeSets(np.array([-1, 0, 0, 1], dtype=np.int32)), DagClosure(edges)):
-        assert oracle.exact
-        for _ in range(10):
-            gains = rng.normal(size=4)
-            fresh = find_label_set(oracle.fork(), gains, *NONE)[0]
-            np.testing.assert_array_equal(find_label_set(oracle, gains, *NONE)[0], fresh)

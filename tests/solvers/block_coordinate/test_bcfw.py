@@ -85,16 +85,6 @@ def test_iterates_and_their_average_are_those_of_the_paper(
         assert found[1] == pytest.approx(float(loss), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["chain", "multiclass"])
-def test_blocks_with_the_largest_gaps_make_one_batch(name):
-    """All at w = 0, none twice."""
-    toy, _ = draw(name, 13, weighted=True)
-    solver = BCFW(steps="fw", averaging=False, sampling="max_gap", batch_size=6)
-    run = start_run(solver, toy, LAM, n_passes=1)
-    gaps = toy.pairs.c * [toy.pairs.hinge(i, np.zeros(toy.pairs.d)) for i in range(6)]
-    np.testing.assert_allclose(run.gaps, gaps, atol=1e-12)
-
-
 @every_pair(name=TOYS, weighted=BOTH, form=FORMS, bounded=BOTH)
 def test_batch_iterates_are_those_of_the_paper(name, weighted, form, bounded):
     """What a step estimates is the gap before it, in a box too."""

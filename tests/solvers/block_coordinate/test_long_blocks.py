@@ -11,8 +11,6 @@ from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.solvers import BCFW, CuttingPlane
-from sskit.solvers.block_coordinate.eviction import retire_all
-from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing import check_problem
 from sskit.testing.probe import ProblemProbe
 from sskit.utils import RaggedArray
@@ -82,34 +80,6 @@ def test_products_of_few_and_of_many_planes_are_those_of_the_weights(shape):
         images = np.array([probe.scatter(i, probe.plane(i, code)) for code in codes])
         assert len(codes) > 2 and len(gram) == len(codes) + 1
         np.testing.assert_allclose(gram[1:, 1:], images @ images.T, atol=1e-9)
-
-
-@pytest.mark.parametrize("steps", ["fw", "pairwise", "away"])
-def test_planes_that_are_kept_are_those_of_the_dual_point(steps):
-    """Whatever goes in between: the steps gain what they say, and w is the sum of the planes."""
-    X, y = text(3, 300)
-    problem = bound(X, y, 5)
-    solver = BCFW(steps=steps, block_steps=7, stored_passes=2, averaging=False)
-    regularizer = Regularizer(1.0, problem.n_weights)
-    run = solver.start(problem, regularizer, np.random.RandomState(0))
-    pool, probe = make_pool(problem), DualProbe(problem, run.dual)
-    for n in range(1, 13):
-        run.run_pass()
-        if n in (4, 5, 10, 11):
-            # one goes, and another takes its slot
-            n_planes = len(planes_of(run.dual, 0)[0])
-            assert n_planes > 2
-            probe.evict(0, 1)
-            assert len(planes_of(run.dual, 0)[0]) < n_planes
-        if n == 6:
-            retire_all(run.dual, 10**6, False)
-            assert not any(len(planes_of(run.dual, i)[0]) for i in range(3))
-        certificate = run.certify(pool)
-        assert certificate.dual == pytest.approx(run.increase, rel=1e-9)
-        assert certificate.gap >= 0.0
-    v = np.array(regularizer.v)
-    run.dual.rebuild(regularizer)
-    np.testing.assert_allclose(v, regularizer.v, atol=1e-10)
 
 
 def test_calls_grow_little_with_the_length():

@@ -122,18 +122,6 @@ def test_best_point_between_the_averages_of_both_kinds_of_iterates(name, bounded
     assert run.regularizer.dual(v, loss) >= max(grid) - 1e-9
 
 
-def test_one_kind_of_iterates_is_an_average_of_its_own():
-    toy = chain_toy(34, n=8)
-    for phase in (0, 1):
-        run, found = iterates(toy, None, 1, [phase] * 30)
-        average = run.averager.average(run.regularizer, float(toy.pairs.c @ run.dual.losses()))
-        if phase == 1:  # nothing is stored yet but the truths
-            assert (found, average) == (([], []), None)
-        else:
-            for value, expected in zip(average, average_of(found[0]), strict=True):
-                np.testing.assert_allclose(value, expected, atol=1e-12)
-
-
 # ---- how many stored passes follow, and when an exact pass comes ---------------------------------
 
 # (increase of the dual, work) of the passes of one iteration, the one with the oracle first

@@ -3,8 +3,6 @@
 import pickle
 
 import numpy as np
-import pytest
-from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
 from helpers.solvers import DUAL, LAST, SOLVERS
 from helpers.toys import TOYS, rebind
@@ -60,25 +58,10 @@ def test_what_is_restored_is_what_was_saved(name, solver, bounded):
         assert moved.certificate.dual >= dual - 1e-12
 
 
-@pytest.mark.parametrize(("solver", "name"), in_turn(DUAL, NAMES))
-def test_more_data_other_weights_and_another_box(solver, name):
-    """What is kept of a point; where fits go from there is the law of test_warm_start_law."""
-    small, large = toy_of(name, 6), toy_of(name, 9)
-    first = begin(solver, small)
-    first.reach(0.02, max_iter=3000)
-    point, w, v = first.save(), first.run.regularizer.coef(), np.array(first.run.regularizer.v)
-    # every old block has 6 / 9 of its weight, and the new ones add nothing
-    more = begin(solver, large, start=point).run.regularizer
-    np.testing.assert_allclose(more.coef(), w * 6 / 9, rtol=0, atol=1e-12)
-    # nor does v change in a box
-    boxed = begin(solver, small, bounded=True, start=point)
-    np.testing.assert_allclose(boxed.run.regularizer.v, v, rtol=0, atol=1e-12)
-    inside = np.clip(boxed.run.regularizer.v, *BOXES[True])[: small.pairs.d]
-    np.testing.assert_array_equal(boxed.run.regularizer.coef(), inside)
-    # a block that weighs more adds what it did before, through fewer fractions of its planes
-    old = np.array([1.0, 2.0, 0.0, 1.0, 1.0, 0.5])
-    new = np.array([1.0, 1.0, 2.0, 0.0, 3.0, 0.5])
+def test_a_block_that_weighs_more_adds_what_it_did_before():
+    """Through fewer fractions of its planes; where fits go from there is in test_warm_start_law."""
+    old, new = np.array([[1.0, 2.0, 0.0, 1.0, 1.0, 0.5], [1.0, 1.0, 2.0, 0.0, 3.0, 0.5]])
+    point = begin("pairwise", toy_of("chain", 6, old)).save()
+    fractions = point.kept_fractions(toy_of("chain", 6, new).problem.block_weight, LAM)
     ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
-    point = begin(solver, toy_of(name, 6, old)).save()
-    fractions = point.kept_fractions(toy_of(name, 6, new).problem.block_weight, LAM)
     np.testing.assert_allclose(fractions, np.minimum(ratio, 1.0), rtol=1e-14)

@@ -81,7 +81,8 @@ def check_fit(driver, whole, half_width=None, tol=0.05):
 
 
 OWNERS = {"one": (0,) * 5, "two": (0, 1, 1, 0, 1), "each": (0, 1, 2, 3, 4)}
-SOLVERS = {name: SOLVERS[name] for name in ("plain", "pairwise", "cache", "fw")} | {
+NAMES = ("plain", "pairwise", "cache", "fw", "mpbcfw", "pairwise, batches")
+SOLVERS = {name: SOLVERS[name] for name in NAMES} | {
     "away": BCFW(steps="away", averaging=False, stored_passes=10)
 }
 

@@ -15,11 +15,9 @@ from helpers.pairwise import every_pair
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
 
 from sskit import (
     CalibratedTagger,
-    EarlyStopping,
     RegularizationPath,
     SegmentTagger,
     SequenceTagger,
@@ -29,10 +27,11 @@ from sskit.core.regularizer import Regularizer
 from sskit.dask import Distributed
 from sskit.datasets import make_digit_strings
 from sskit.display import RegularizationPathDisplay
-from sskit.solvers import LBFGS, ExponentiatedGradient
+from sskit.solvers import BCFW, LBFGS, ExponentiatedGradient
 
 TAGS = np.array(["a", "b", "c"])
 TAGGERS = ["sequences", "second order", "edges", "trees"]
+STATES = {"sequences, states": "sequences", "trees, states": "trees"}
 ALLOWED = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
 SOLVERS = {"lbfgs": 1e-8, "exponentiated_gradient": 1e-6}  # and to what precision they come soon
 
@@ -50,6 +49,8 @@ def make(name, n=12, solver="lbfgs", **params):
     if name == "segments":
         return (SegmentTagger(**params), *segments())
     X, y = sequences(n)
+    if name in STATES:
+        name, params["n_states_per_label"] = STATES[name], 2
     if name == "rules":
         name, params["allowed_transitions"] = "sequences", ALLOWED
         y = [TAGS[[0, 1, 2, 0]][: len(labels)] for labels in y]
@@ -82,40 +83,6 @@ def test_the_objective_is_that_of_the_enumeration(name, solver):
     assert field.log_likelihood_ == pytest.approx(-losses.mean(), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["rows", "rules"])
-def test_both_solvers_find_one_optimum(name):
-    """Of rows the objective is in multiclass/test_logistic.py."""
-    one, other = (make(name, solver=solver) for solver in SOLVERS)
-    one, other = (model.fit(*data) for model, *data in (one, other))
-    assert one.certified_ and other.certified_
-    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=3e-6)
-
-
-def log_losses_of_rows(model, X, y):
-    """-log p of the true classes of rows."""
-    found = model.predict_log_proba(X)
-    return -found[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_what_is_around_takes_it(solver):
-    """Steps of L-BFGS are in online/test_steps.py, priors in base/test_prior.py."""
-    X, y = sequences(40)
-    tagger = SequenceTagger(surrogate="log", solver=solver, random_state=0)
-    grid = {"surrogate": ["hinge", "log"], "solver": ["auto"]}
-    search = GridSearchCV(SequenceTagger(random_state=0), grid, cv=2).fit(X, y)
-    assert 0.3 < search.best_score_ <= 1
-    path = RegularizationPath(tagger, cv=2).fit(X, y)
-    field = CalibratedTagger(path, method="likelihood", cv="prefit").fit(X, y)
-    assert field.predict(X)[0].shape == y[0].shape and field.log_likelihood_ < 0
-    stopping = EarlyStopping(tagger, validation_fraction=0.3, random_state=0).fit(X, y)
-    assert stopping.score(X, y) > 0.3
-    steps = clone(tagger).partial_fit(X[:6], y[:6], classes=TAGS)
-    assert steps.partial_fit(X[6:], y[6:]).certified_
-    with pytest.warns(ConvergenceWarning, match="stopped after 1 passes with a relative duality"):
-        tagger.set_params(max_iter=1, tol=1e-6).fit(X, y)
-
-
 @pytest.mark.parametrize(
     ("name", "solver", "known", "changed"),
     [
@@ -144,6 +111,29 @@ def test_fits_go_on(name, solver, known, changed):
         model.set_params(surrogate=surrogate, solver="auto").fit(X, y)
 
 
+def test_states_find_what_single_labels_cannot():
+    """Each label is at two opposite corners, which no weights can tell apart."""
+    rng = np.random.default_rng(0)
+    corners = rng.integers(4, size=(60, 4))
+    X = 2.0 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])[corners] + 0.7 * rng.normal(
+        size=(60, 4, 2)
+    )
+    model = SequenceTagger(surrogate="log", n_states_per_label={0: 2, 1: 3}, random_state=0)
+    assert model.fit(X, corners % 2).score(X, corners % 2) > 0.9
+    assert model.n_states_.tolist() == [2, 3] and not model.certified_
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_probabilities_are_sums_over_the_states_of_labels(name):
+    model, X, y = make(name)
+    calibrated = CalibratedTagger(model.fit(X, y), method="likelihood", cv="prefit").fit(X, y)
+    for item, p in zip(X[:4], calibrated.predict_proba(X[:4]), strict=True):
+        for t, k in np.ndindex(*p.shape):
+            known = [{TAGS[k]} if s == t else {*TAGS} for s in range(len(p))]
+            expected = np.exp(-log_loss_by_attributes(model, [item], [known]))
+            assert p[t, k] == pytest.approx(expected[0], abs=1e-9)
+
+
 def partly(y, seed=0):
     """Labels of which some are not known, or one of two, and the same as sets."""
     rng = np.random.default_rng(seed)
@@ -157,8 +147,8 @@ def partly(y, seed=0):
     return known, sets
 
 
-@every_pair(name=TAGGERS, n_jobs=[1, 2])
-def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
+@every_pair(name=[*TAGGERS, *STATES], n_jobs=[1, 2])
+def test_labels_that_are_not_known_and_hidden_states_are_summed_over(name, n_jobs):
     model, X, y = make(name, n_jobs=n_jobs, ignore_label="?")
     known, sets = partly(y)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(X))
@@ -180,6 +170,8 @@ def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
     slope = [value(u + step * e)[0] - value(u - step * e)[0] for e in np.eye(n)]
     np.testing.assert_allclose(value(u)[1], np.array(slope) / (2 * step), atol=1e-8)
     assert not loss.convex
+    if name in STATES:
+        return
     # all known, written as sets, is the convex problem
     whole = clone(model).fit(X, [[{label} for label in labels] for labels in y])
     np.testing.assert_allclose(weights(whole), weights(clone(model).fit(X, y)), atol=1e-12)
@@ -188,17 +180,14 @@ def test_labels_that_are_not_known_are_summed_over(name, n_jobs):
 
 def test_what_is_around_labels_that_are_not_known():
     X, y = sequences(40)
-    known, _ = partly(y)
-    tagger = SequenceTagger(surrogate="log", ignore_label="?")
-    assert tagger.fit(X, known).score(X, y) > 0.6
+    known, tagger = partly(y)[0], SequenceTagger(surrogate="log", ignore_label="?")
     nothing = tagger.fit(X, [["?"] * len(labels) for labels in y[:-1]] + [list(y[-1])])
     assert np.isfinite(nothing.coef_).all()
     field = CalibratedTagger(tagger, method="likelihood").fit(X, known)
     assert field.predict_proba(X)[0].shape == (len(y[0]), 3)
-    steps = SequenceTagger(surrogate="log", ignore_label="?")
-    steps.partial_fit(X[:20], known[:20], classes=TAGS).partial_fit(X[20:], known[20:])
-    assert steps.score(X, y) > 0.6
-    assert RegularizationPath(tagger, cv=2).fit(X, known).score(X, y) > 0.5
+    steps = clone(tagger).partial_fit(X[:20], known[:20], classes=TAGS)
+    for fitted in (steps.partial_fit(X[20:], known[20:]), RegularizationPath(tagger, cv=2)):
+        assert (fitted if fitted is steps else fitted.fit(X, known)).score(X, y) > 0.5
 
 
 @pytest.mark.parametrize(
@@ -228,25 +217,20 @@ def test_paths(name, begin):
         assert path.dual_objective_at(lam) <= exact.primal_objective_ + 1e-9
         assert path.primal_objective_at(lam) >= exact.dual_objective_ - 1e-9
     assert sorted(RegularizationPathDisplay(path).curves()) == ["gap", "norm"]
-    if name == "segments" or begin:
+    if name in ("rows", "segments") or begin:
         return
-    assert not path.coefs_[0].any()
-    losses_of = log_losses_of_rows if name == "rows" else log_loss_by_attributes
     j = np.searchsorted(-path.lams_, -0.01, "right") - 1
-    expected = np.average(losses_of(path.estimator_at(0.01), X, y), weights=weight)
+    losses = log_loss_by_attributes(path.estimator_at(0.01), X, y)
+    expected = np.average(losses, weights=weight)
     assert path.hinges_[j] == pytest.approx(expected, abs=1e-9)
 
 
-def test_probabilities_of_a_model_that_is_fitted_here():
-    """Of one that was fitted before they are those of the enumeration, above."""
+def test_a_calibration_by_the_likelihood_fits_a_hinge_anew():
+    """Probabilities of a model that was fitted before are those of the enumeration, above."""
     X, y = sequences(60)
     field = CalibratedTagger(SequenceTagger(), method="likelihood").fit(X[:40], y[:40])
     assert field.estimator_.surrogate == "log" and field.estimator.surrogate == "hinge"
     assert field.calibration_["pairs"] == 1.0 and not field.calibration_["bias"].any()
-    p = field.predict_proba(X[40:])
-    np.testing.assert_allclose(np.concatenate(list(p)).sum(axis=1), 1.0)
-    for risk in (None, "labelling", "tokens"):
-        assert 0.3 < field.set_params(risk=risk).score(X[40:], y[40:]) <= 1
 
 
 @pytest.mark.parametrize("name", ["sequences", "rules", "edges", "trees", "rows"])
@@ -259,8 +243,9 @@ def test_bounds_are_kept_and_loose_ones_change_nothing(name):
     inside = weights(bounded)
     assert inside.min() == pytest.approx(-side) and inside.max() == pytest.approx(0.5 * side)
     assert bounded.dual_objective_ > free.primal_objective_
-    loose = clone(model).set_params(bounds=(-1e9, 1e9)).fit(X, y)
-    assert loose.primal_objective_ == pytest.approx(free.primal_objective_, rel=2e-5)
+    for given in ({"bounds": (-1e9, 1e9)}, {"solver": "lbfgs"}):
+        loose = clone(model).set_params(**given).fit(X, y)
+        assert loose.primal_objective_ == pytest.approx(free.primal_objective_, rel=2e-5)
     steps = bounded.partial_fit(X, y)
     assert np.abs(weights(steps)).max() <= side * (1 + 1e-12)
 
@@ -320,30 +305,33 @@ def test_what_they_do_not_take_is_named():
     tagger = SequenceTagger(surrogate="log", ignore_label="?")
     hinge = SequenceTagger().fit(X, y)
     dual = clone(tagger).set_params(solver="exponentiated_gradient", random_state=0)
+    states = SequenceTagger(surrogate="log", n_states_per_label=2)
     small, none = (ExponentiatedGradient(max_memory=size) for size in (0.001, 0))
+    calibration = {"method": "likelihood", "cv": "prefit"}
+    for message, model, labels in (
+        ("surrogate='log'; use 'bcfw'", SequenceTagger(solver="lbfgs"), y),
+        ("surrogate='log'; use 'bcfw'", clone(dual).set_params(surrogate="hinge"), y),
+        (r"order=2 .*triples of labels .*'lbfgs'", clone(dual).set_params(order=2), y),
+        (r"no known label.* not convex; use 'lbfgs'", dual, known),
+        ("max_memory=0.001; raise that or use LBFGS", clone(dual).set_params(solver=small), y),
+        ("max_memory.* must be", clone(dual).set_params(solver=none), y),
+        ("use 'auto' or 'lbfgs'", clone(states).set_params(solver=BCFW()), y),
+        ("states would not be those", clone(states).set_params(prior=np.ones(9)), y),
+        ("a path cannot .* labels that are not", RegularizationPath(tagger, lam_min=0.1), known),
+        (r"a path cannot be combined .*'lbfgs'", RegularizationPath(dual, lam_min=0.1), y),
+        ("needs surrogate='log', got 'hinge'", CalibratedTagger(hinge, **calibration), y),
+        ("NP-hard", CalibratedTagger(states, method="likelihood", risk="labelling"), y),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, labels)
     for message, call in (
         ("a likelihood has no losses; weigh whole", lambda: tagger.fit(X, y, token_weight=ones)),
-        ("surrogate='log'; use 'bcfw'", lambda: SequenceTagger(solver="lbfgs").fit(X, y)),
         ("data in parts .*each pass; use 'lbfgs'",
          lambda: Distributed(dual).fit([X[:6], X[6:]], [y[:6], y[6:]])),
         ("bounds and surrogate='log' .* data in parts: not yet",
          lambda: Distributed(clone(tagger).set_params(bounds=(-1, 1))).fit([X], [y])),
-        ("a path cannot be combined with labels that are not",
-         lambda: RegularizationPath(tagger, lam_min=0.1).fit(X, known)),
-        ("needs surrogate='log', got 'hinge'",
-         lambda: CalibratedTagger(hinge, method="likelihood", cv="prefit").fit(X, y)),
-        (r"order=2 .*triples of labels .*'lbfgs'",
-         lambda: clone(dual).set_params(order=2).fit(X, y)),
-        (r"no known label.* not convex; use 'lbfgs'", lambda: clone(dual).fit(X, known)),
-        (r"a path cannot be combined .*'lbfgs'",
-         lambda: RegularizationPath(clone(dual), lam_min=0.1).fit(X, y)),
         (r"a segmentation cannot be combined .*'lbfgs'",
          lambda: SegmentTagger(surrogate="log", solver=dual.solver).fit(*segments())),
-        (r"surrogate='log'; use 'bcfw'",
-         lambda: clone(dual).set_params(surrogate="hinge").fit(X, y)),
-        ("max_memory=0.001; raise that or use LBFGS",
-         lambda: clone(dual).set_params(solver=small).fit(X, y)),
-        ("max_memory.* must be", lambda: clone(dual).set_params(solver=none).fit(X, y)),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             call()

@@ -16,11 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 
 from sskit import (
-    EarlyStopping,
     HierarchicalMultilabel,
     MultilabelPairwise,
     RankingSVM,
-    RegularizationPath,
     SequenceTagger,
     StructSVMClassifier,
 )
@@ -148,23 +146,6 @@ def test_constant_columns_have_no_weights():
     bracket(model, plain)
 
 
-@every_pair(
-    name=["classes", "components", "pairs", "tree of labels", "ranking"],
-    bounds=[(-1e-3, 2e-3), (0, np.inf), {"coef": (-np.inf, 1e-4)}],
-    solver=["bcfw", "frank_wolfe", "cutting_plane"],
-)
-def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
-    estimator, y = MODELS[name]
-    options = {"bounds": bounds, "solver": solver, "random_state": 0, "max_iter": 30}
-    model = clone(estimator).set_params(**options).fit(ROWS, y)
-    of_block = isinstance(bounds, dict)
-    lower, upper = bounds["coef"] if of_block else bounds
-    for block in ("coef_",) if of_block else ("coef_", "intercept_"):
-        values = getattr(model, block, np.full(1, upper))  # rankings have no intercept
-        assert (values >= lower).all() and (values <= upper).all()
-    assert model.dual_gap_ >= -1e-9
-
-
 def test_sums_of_parts_are_those_of_all():
     """Also of sparse rows, of which those that count say whether they are dense in fact."""
     weight = RNG.uniform(0, 2, N) * (np.arange(N) >= 5)
@@ -182,17 +163,6 @@ def test_sums_of_parts_are_those_of_all():
         assert merged.norm == pytest.approx(np.average(squares, weights=weight))
     for weight, room, expected in ((None, np.inf, 0), (None, 0.0, 2), (np.zeros(4), np.inf, 0)):
         assert ColumnSums.of(np.ones((4, 2)), weight, room).columns().norm == expected
-
-
-def test_paths_and_early_stopping():
-    model = StructSVMClassifier(random_state=0)
-    path, plain = (RegularizationPath(model, lam_min=0.05).fit(r, LABELS) for r in (ROWS, X))
-    np.testing.assert_allclose(path.lams_, plain.lams_, rtol=1e-6)
-    at, expected = path.estimator_at(0.1), plain.estimator_at(0.1).decision_function(X)
-    np.testing.assert_allclose(at.decision_function(ROWS), expected, atol=1e-4)
-    np.testing.assert_array_equal(path.coef_at(0.1)[: 3 * P].reshape(P, 3).T, at.coef_)
-    stopped = [EarlyStopping(model, random_state=0).fit(r, LABELS) for r in (ROWS, X)]
-    np.testing.assert_array_equal(stopped[0].predict(ROWS), stopped[1].predict(X))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame])

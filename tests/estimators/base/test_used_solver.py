@@ -9,11 +9,18 @@ import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, HINGES, SOLVERS, suits
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
+from sskit import (
+    EarlyStopping,
+    RegularizationPath,
+    SequenceTagger,
+    StructSVMClassifier,
+)
+from sskit.datasets import make_chains
 from sskit.estimators.base.estimator import ALIASES
 from sskit.estimators.base.estimator import SOLVERS as NAMES
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
+from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
 
 # Two fits of a few passes differ as soon as their solvers do.
 PASSES = {"max_iter": 4, "tol": 1e-4, "random_state": 0}
@@ -153,3 +160,31 @@ def test_with_very_many_weights_cuts_are_too_dear():
     model = SequenceTagger(random_state=0, tol=0.1)
     assert type(model.fit(X, y).solver_) is BCFW
     assert type(model.fit([x[:, :5000] for x in X], y).solver_) is CuttingPlane
+
+
+# ---- training factor by factor ------------------------------------------------------------------
+
+
+CHAINS = make_chains(30, n_states=4, random_state=0)
+
+
+def test_histories_have_what_dual_decomposition_measures():
+    for solver, column in (("gdmm", "n_scores"), ("soft_bcfw", "soft_gap")):
+        tagger = SequenceTagger(lam=1.0, solver=solver, tol=0.05, random_state=0).fit(*CHAINS)
+        assert tagger.certified_
+        assert {"lagrangian", "infeasibility", column} < set(tagger.history_)
+        with pytest.raises(ValueError, match=f"^rescaling='slack' cannot be .*'{solver}'"):
+            tagger.set_params(rescaling="slack").fit(*CHAINS)
+
+
+def test_without_exact_passes():
+    """That such a fit converges, uncertified and without a call of the oracle, is in test_gdmm."""
+    for solver, told in (
+        (GDMM(gap_every=None), "with no gap, and an infeasibility of 0"),
+        (SoftBCFW(gap_every=None), "with no gap, and an infeasibility of 0"),
+        ("gdmm", "with a relative duality gap of"),
+    ):
+        tagger = SequenceTagger(solver=solver, max_iter=2, random_state=0)
+        with pytest.warns(ConvergenceWarning, match=f"after 2 passes {told}"):
+            tagger.fit(*CHAINS)
+        assert np.isnan(tagger.dual_gap_) == (solver != "gdmm")

@@ -229,7 +229,7 @@ def test_sparse_rows_starts_and_early_stopping(case):
 
 
 def test_searches_agree():
-    """That fits go on is in base/test_warm_start.py, and steps in online/test_steps.py."""
+    """That fits go on is in base/test_warm_start.py, and steps in test_online.py."""
     model, X, y = CASES["chains"]
     exact = clone(model).set_params(rescaling="slack", tol=1e-4).fit(X, y)
     angular = clone(exact).set_params(rescaling=SlackRescaling("angular")).fit(X, y)

@@ -1,4 +1,7 @@
-"""SegmentationModel: what it learns, its input and output, scores, bad input, from images."""
+"""SegmentationModel predicts the best labelling that cuts can find, of nodes and of pixels.
+
+Weights of pairs keep to their bounds; masks are the labels of their nodes; what is wrong is named.
+"""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""RegularizationPath: all lam at once, and the tools of scikit-learn."""
+"""Models of a RegularizationPath are within eps of independent fits at any lam."""
 
 import re
 import warnings

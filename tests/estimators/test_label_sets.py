@@ -1,10 +1,13 @@
 """MultilabelPairwise and HierarchicalMultilabel minimise and predict what enumeration does."""
 
 import copy
+import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from helpers.label_sets import leaves
 from helpers.multilabel import all_sets
 from helpers.objectives import bracket
@@ -12,10 +15,18 @@ from helpers.refusals import refused
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, hamming_loss
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sskit import HierarchicalMultilabel, MultilabelPairwise, SlackRescaling
+from sskit import (
+    EarlyStopping,
+    HierarchicalMultilabel,
+    MultilabelPairwise,
+    RegularizationPath,
+    SlackRescaling,
+)
 from sskit.solvers import BCFW, GDMM
 
 X, Y = make_multilabel_classification(
@@ -36,7 +47,6 @@ def objective(model, X, Y, cost, sets):
     return 0.5 * model.lam_ * square + hinge.mean()
 
 
-MANY = [MultilabelPairwise(tol=0.1, random_state=0) for _ in range(3)]
 CASES = [
     ("full", "exhaustive"), ("full", "graphcut"), ("tree", "tree"), ("tree", "exhaustive"),
     ([[0, 3]], "auto"), (None, "auto"),
@@ -55,19 +65,6 @@ def test_the_objective_is_what_the_docstring_says(edges, inference):
         assert model.certified_ and model.intercept_.any() == fit_intercept
         assert inference != "graphcut" or model.pairwise_.min() >= 0
     assert edges is not None or (model.inference_, model.pairwise_.shape) == ("independent", (0,))
-
-
-def test_of_many_labels_the_strongest_pairs_have_weights():
-    """Of what goes together in the training rows, by their weights: models/label_sets."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(60, 5)), (rng.random((60, 24)) < 0.3).astype(int)
-    Y[:30, :2] = 1
-    weight, (model, half, whole) = np.repeat([0.0, 1.0], 30), MANY
-    assert model.fit(X, Y, weight).edges_.shape == (240, 2) and model.inference_ == "lp"
-    np.testing.assert_array_equal(model.edges_, half.fit(X[30:], Y[30:]).edges_)
-    assert not np.array_equal(whole.fit(X, Y).edges_, half.edges_)
-    explicit = clone(model).set_params(edges=model.edges_).fit(X, Y, weight)
-    np.testing.assert_array_equal(model.coef_, explicit.coef_)
 
 
 @pytest.mark.parametrize("edges", ["full", "tree", None])
@@ -128,8 +125,7 @@ BAD = [
     ({"label_weight": [1, -1, 1, 1]}, Y, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [0, 0, 0, 0]}, Y, "^label_weight is zero for all labels"),
     ({"label_weight": [[1], [1, 2]]}, Y, "^label_weight is no array: its items have"),
-    ({"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, Y,
-     "^bounds leave nothing of the model's own at weight 36"),
+    ({"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, Y, "^bounds leave nothing of"),
     ({}, np.arange(120) % 3, "Only binary classification is supported"),
     ({}, np.ones(120), "or have two classes, got 1 class"),
     ({}, np.linspace(0, 1, 120), "^Unknown label type: continuous"),
@@ -180,20 +176,7 @@ def test_objective_and_predictions_by_enumeration(hierarchy):
     np.testing.assert_allclose((scores * predicted).sum(axis=1), best, atol=1e-9)
 
 
-def test_both_forms_of_a_tree_are_the_same():
-    X, Y, _ = leaves(PARENTS, 80)
-    edges = [[child, parent] for child, parent in enumerate(PARENTS) if parent >= 0]
-    one, two = (HierarchicalMultilabel(h, random_state=0).fit(X, Y) for h in (PARENTS, edges))
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert one.hierarchy_.tolist() == edges
-
-
 # ---- what is known of labels ---------------------------------------------------------------
-
-MODELS = {
-    "none": MultilabelPairwise(edges=None, lam=0.03, random_state=0),
-    "hierarchy": HierarchicalMultilabel([-1, 0, 0, 1], random_state=0),
-}
 
 
 def test_forms_of_known_labels():
@@ -229,14 +212,194 @@ def test_forms_of_known_labels():
 
 
 def test_wrong_known_labels_are_named():
-    pairs, closed = (clone(MODELS[name]).fit(X, Y) for name in ("none", "hierarchy"))
+    pairs = MultilabelPairwise(edges=None, tol=0.5, random_state=0).fit(X, Y)
+    closed = HierarchicalMultilabel([-1, 0, 0, 1], tol=0.5, random_state=0).fit(X, Y)
     for model, known, error, message in (
         (pairs, [None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] has 2, .* such as 0, 1"),
         (pairs, np.zeros((3, 4, 1)), ValueError, r"^known\[0\] must be a sequence of labels"),
         (pairs, np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] has 0.5, which is no label"),
-        (closed, [None, [0, None, None, 1], None], ValueError,
-         r"^known\[1\] has label 3, but not label 0, an ance"),
+        (closed, [None, [0, None, None, 1], None], ValueError, r"^known\[1\] has label 3, but not"),
     ):  # fmt: skip
         for method in (model.predict, model.decision_function):
             with pytest.raises(error, match=message):
                 method(X[:3], known=known)
+
+
+# ---- names of labels from data frames, and scores that see what fit sees ------------------------
+
+
+SMALL_TREE = [-1, 0, 0, 1]
+FRAMED = {
+    "pairs": MultilabelPairwise(random_state=0),
+    "tree": MultilabelPairwise(edges="tree", random_state=0),
+    "hierarchy": HierarchicalMultilabel(SMALL_TREE, random_state=0),
+}
+
+
+NAMES = ["root", "a", "b", "a/1"]
+
+
+def frames(names=NAMES):
+    """The rows and the closed sets as data frames."""
+    X, _, full = leaves(SMALL_TREE, 60)
+    index = pd.Index(range(100, 160), name="document")
+    X = pd.DataFrame(X, index=index, columns=[f"x{j}" for j in range(5)])
+    return X, pd.DataFrame(full, index=index, columns=list(names))
+
+
+def make(name, **given):
+    return clone(FRAMED[name]).set_params(**given)
+
+
+FORMS = {
+    "array": lambda Y: Y,
+    "booleans": lambda Y: Y.astype(bool),
+    "floats": lambda Y: Y.astype(np.float32),
+    "lists": lambda Y: Y.tolist(),
+    "tuples": lambda Y: [tuple(row) for row in Y.tolist()],
+    "sparse": sp.csr_array,
+    "sparse columns": sp.csc_matrix,
+    "frame": pd.DataFrame,
+    "nullable": lambda Y: pd.DataFrame(Y).astype("Int64"),
+    "mixed": lambda Y: pd.DataFrame(Y).astype({0: "boolean", 1: "Int64", 2: bool}),
+    "sparse frame": lambda Y: pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(Y)),
+}
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_a_score_sees_what_fit_sees(name):
+    """Of hierarchies leaves only, as fit allows, and closed sets are the same."""
+    X, Y, full = leaves(SMALL_TREE, 60)
+    allowed = (full, Y) if name == "hierarchy" else (full,)
+    plain = make(name).fit(X, full)
+    predicted, weight = plain.predict(X), np.linspace(0.0, 1.0, 60)
+    expected, weighted = (accuracy_score(full, predicted, sample_weight=w) for w in (None, weight))
+    for form in FORMS.values():
+        model = make(name).fit(X, form(allowed[-1]))
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+        found = model.predict(X)
+        assert sp.issparse(found) == sp.issparse(form(full))
+        np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, predicted)
+        for other, given in itertools.product(FORMS.values(), allowed):
+            assert model.score(X, other(given)) == pytest.approx(expected)
+            assert model.score(X, other(given), sample_weight=weight) == pytest.approx(weighted)
+
+
+def test_one_column():
+    X, Y, _ = leaves(SMALL_TREE, 60)
+    one = Y[:, :1]
+    for given in (sp.csr_matrix(one), sp.csc_array(one), one, pd.DataFrame({"a": one[:, 0]})):
+        model = make("pairs").fit(X, given)
+        right = np.mean(np.asarray(sp.csr_matrix(model.predict(X)).todense()) == one)
+        for asked in (sp.csr_matrix(one), one, one[:, 0]):
+            assert model.score(X, asked) == right
+
+
+def test_wrong_targets_of_scores():
+    X, Y, _ = leaves(SMALL_TREE, 60)
+    model = make("pairs").fit(X, pd.DataFrame(Y, columns=list("abcd")))
+    seventh = np.arange(60)[:, None] == 7
+    for given, message in (
+        (Y[:, :3], "^y has 3 labels, but that of fit 4"),
+        (np.where(seventh, 2, Y), r"^y\[7, 0\] is 2, expected 0 or 1"),
+        ([*Y[:-1].tolist(), [0, 1]], "^y is no array"),
+        (np.where(seventh, np.nan, Y), "^Input y contains NaN"),
+        (Y[:-1], "inconsistent numbers of samples"),
+        (Y[:, 0], "^y has 1 labels, but that of fit 4"),
+        (pd.DataFrame(Y, columns=list("abdc")), "^the columns of y are 'a', 'b', 'd'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(X, given)
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_columns_name_the_labels(name):
+    X, full = frames()
+    model, plain = make(name).fit(X, full), make(name).fit(X, full.to_numpy())
+    assert model.classes_.tolist() == NAMES and plain.classes_.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    predicted, expected = model.predict(X), plain.predict(X)
+    pd.testing.assert_frame_equal(predicted, full * 0 + expected)
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(model)).predict(X), predicted)
+    assert isinstance(expected, np.ndarray)
+    weights = model.weights_frame(top=2)
+    assert set(weights["label"]) <= set(NAMES)
+    if name != "hierarchy":
+        assert set(weights.loc[weights["kind"] == "pair", "to_label"]) <= set(NAMES)
+    # what names nothing else stays as it is
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    assert model.score(X, full) == model.score(X, full.to_numpy()) == plain.score(X, full)
+    # rows without an index
+    numbers = make(name).fit(X.to_numpy(), full).predict(X.to_numpy())
+    pd.testing.assert_index_equal(numbers.index, pd.RangeIndex(60))
+
+
+def test_names_of_any_type():
+    for names in ([3, 1, 2, 0], ["a", 1, None, 2.5], [(0, 1), (0, 2), (1, 1), (1, 2)]):
+        X, full = frames(names)
+        model = make("pairs").fit(X, full)
+        assert model.classes_.tolist() == model.predict(X).columns.tolist() == names
+        assert model.score(X, full) > 0.5
+    X, full = frames(["a", "b", "a", "c"])
+    with pytest.raises(ValueError, match="^y has two columns named 'a'"):
+        model.fit(X, full)
+    X, full = frames()
+    model.set_params(warm_start=True).fit(X, full)
+    with pytest.raises(ValueError, match="the classes changed from .'root', 'a'.* to .'a/1', 'b'"):
+        model.fit(X, full[full.columns[::-1]])
+
+
+def test_tools_take_frames():
+    X, full = frames()
+    model, folds = make("pairs"), KFold(3)
+    for scoring in ("f1_micro", "roc_auc", lambda m, X, y: -hamming_loss(y, m.predict(X))):
+        search, plain = (
+            GridSearchCV(model, {"lam": [0.01, 1.0]}, cv=folds, scoring=scoring).fit(*data)
+            for data in ((X, full), (X.to_numpy(), full.to_numpy()))
+        )
+        assert search.best_score_ == plain.best_score_
+    path, stopping = RegularizationPath(model, cv=3), EarlyStopping(model, random_state=0)
+    for tool in (path, stopping, make_pipeline(StandardScaler(), model)):
+        predicted = tool.fit(X, full).predict(X)
+        pd.testing.assert_index_equal(predicted.columns, full.columns)
+        assert tool.classes_.tolist() == NAMES
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_priors_are_aligned_by_names(name):
+    X, full = frames()
+    source, order = make(name).fit(X, full), [2, 0, 3, 1]
+    other = make(name, prior=source, lam=1e9)
+    if name == "hierarchy":
+        other.set_params(hierarchy=[[0, 1], [3, 1], [2, 3]])
+    other.fit(X, full.iloc[:, order])
+    np.testing.assert_allclose(other.coef_, source.coef_[order], atol=1e-6)
+    np.testing.assert_allclose(other.intercept_, source.intercept_[order], atol=1e-6)
+    if name == "pairs":
+        assert weights_by_name(other) == pytest.approx(weights_by_name(source), abs=1e-6)
+
+
+def weights_by_name(model):
+    pairs = [frozenset(model.classes_[pair]) for pair in model.edges_]
+    return dict(zip(pairs, model.pairwise_, strict=True))
+
+
+@pytest.mark.parametrize("named", ["source", "target"])
+def test_a_prior_without_names_is_aligned_by_place(named):
+    X, full = frames()
+    one, two = (full, full.to_numpy()) if named == "source" else (full.to_numpy(), full)
+    source = make("pairs").fit(X, one)
+    model = make("pairs", prior=source, lam=1e9).fit(X, two)
+    np.testing.assert_allclose(model.coef_, source.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.pairwise_, source.pairwise_, atol=1e-6)
+    with pytest.raises(ValueError, match=r"^prior\[.* must be numbers of shape"):
+        model.fit(X, two.iloc[:, :3] if named == "target" else two[:, :3])
+
+
+def test_a_prior_from_a_dict_names_pairs_by_its_classes():
+    named = {"classes_": ["a/1", "root"], "edges_": [[0, 1]]}
+    prior = named | {"coef_": np.ones((2, 5)), "pairwise_": [2.0]}
+    model = make("pairs", prior=prior, lam=1e9).fit(*frames())
+    np.testing.assert_allclose(model.coef_.sum(axis=1), [5, 0, 0, 5], atol=1e-6)
+    assert weights_by_name(model)[frozenset(["root", "a/1"])] == pytest.approx(2.0, abs=1e-6)
+    assert abs(weights_by_name(model)[frozenset(["root", "a"])]) < 1e-6

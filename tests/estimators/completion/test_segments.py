@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from helpers.segments import codes, feature, segmentations
-from sklearn.base import clone
 
 from sskit import SegmentTagger
-from sskit.dask import Distributed
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 OWNER = np.array([0, 1, 1, 2])
@@ -47,12 +45,14 @@ def truth_of(y):
 
 
 def test_attributes_and_what_is_not_as_it_was_fitted():
-    """Predictions are those of enumeration, in test_tagger.py."""
+    """Predictions are those of enumeration, in tests/estimators/test_segments.py."""
     model = SegmentTagger(**GIVEN, **STATES).fit(X, Y)
     assert model.state_labels_.tolist() == ["O", "a", "a", "b"]
     assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
     with pytest.raises(ValueError, match="hidden states have no k best labellings"):
         model.predict_topk(X, 2)
+    with pytest.raises(ValueError, match="surrogate='log' cannot be combined with n_states_per_la"):
+        model.set_params(surrogate="log").fit(X, Y)
     model.n_states_ = np.array([1, 2])
     with pytest.raises(ValueError, match="n_states_ must have the shape"):
         model.predict(X)
@@ -87,27 +87,11 @@ def test_completions_are_the_best_states_of_the_true_segments(features, form):
     assert len(starts) == 1 and (OWNER[starts[0] >> 1] == task.completion.codes >> 1).all()
 
 
-def test_one_state_is_the_label_and_fits_go_on():
-    plain = SegmentTagger(**GIVEN).fit(X, Y)
-    one = SegmentTagger(n_states_per_label=1, n_init=3, **GIVEN).fit(X, Y)
-    assert set(vars(one)) == set(vars(plain)) and one.coef_.tobytes() == plain.coef_.tobytes()
+def test_fits_go_on():
+    """That one state is the label is in test_states.py."""
     warm = SegmentTagger(warm_start=True, **GIVEN | {"tol": 0.1}, **STATES).fit(X, Y)
     reached = warm.round_objectives_[-1]
     assert warm.set_params(tol=1e-3).fit(X, Y).round_objectives_[-1] <= reached + 1e-9
     stepped = SegmentTagger(**GIVEN, **STATES).partial_fit(X[:4], Y[:4], classes=["a", "b"])
     stepped.partial_fit(X[4:], Y[4:])
     assert stepped.n_samples_seen_ == 8 and stepped.n_states_.tolist() == [1, 2, 1]
-
-
-def test_what_is_wrong_or_cannot_be_combined():
-    """What stands around it is in test_combinations.py."""
-    model = SegmentTagger(**GIVEN, **STATES)
-    for given, message in (
-        ({"n_states_per_label": {"a": 1.5}}, r"n_states_per_label\['a'\] is 1.5, expected a pos"),
-        ({"n_states_per_label": {"a": 99}}, r"n_states_per_label\['a'\] is 99, but y has 32 tok"),
-        ({"surrogate": "log"}, "surrogate='log' cannot be combined with n_states_per_label"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            clone(model).set_params(**given).fit(X, Y)
-    with pytest.raises(ValueError, match="data in parts cannot be combined"):
-        Distributed(model).fit([X, X], [Y, Y])

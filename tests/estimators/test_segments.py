@@ -331,19 +331,6 @@ def test_wrong_features_of_segments_are_named():
         model.predict([np.empty((0, 1)), XS[0], XS[1]])
 
 
-def test_copies_and_saved_models():
-    model = pickle.loads(pickle.dumps(fit_whole()))
-    model.set_params(segment_features=None)  # what was fitted stays
-    assert list(model.predict(XS)) == list(fit_whole().predict(XS))
-    io, model = pytest.importorskip("skops.io"), fit_whole(lam=1.0, tol=0.5)
-    saved, own = io.dumps(model), f"{spread_of.__module__}.spread_of"
-    unknown = io.get_untrusted_types(data=saved)
-    assert own in unknown
-    with pytest.raises(io.exceptions.UntrustedTypesFoundException):
-        io.loads(saved, trusted=[name for name in unknown if name != own])
-    assert list(io.loads(saved, trusted=unknown).predict(XS)) == list(model.predict(XS))
-
-
 def test_bounds_prior_and_warm_starts():
     assert np.abs(fit_whole(bounds={"segment_coef": (-0.1, 0.1)}).segment_coef_).max() <= 0.1
     model = fit_whole(lam=1e6, prior={"segment_coef_": np.eye(2)})

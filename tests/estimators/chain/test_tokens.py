@@ -4,7 +4,6 @@ import pickle
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -95,23 +94,8 @@ def test_names_of_features_come_with_them(case):
     assert frame["contribution"].sum() == pytest.approx(frame.attrs["margin"])
 
 
-def test_sentences_of_any_kind():
-    """More of them are in tests/preprocessing/test_token_vectorizer.py."""
-    expected = make().fit(X, Y)
-    for given in (
-        tuple(map(tuple, X)),
-        [pd.Series(s, index=range(2, 2 + len(s))) for s in X],
-        pd.Series(X, index=np.arange(len(X))[::-1]),
-        np.array(X, dtype=object),
-    ):
-        fitted = make().fit(given, Y)
-        np.testing.assert_array_equal(fitted.coef_, expected.coef_)
-        for n in (1, len(X)):
-            assert flat(fitted.predict(given[:n])) == flat(expected.predict(X[:n]))
-
-
 def test_tokens_without_features_tell_nothing():
-    # whether they come first or not
+    """Whether they come first or not; forms of sentences are in preprocessing."""
     data, labels = [[[], []], *LISTS], [["V", "V"], *Y]
     fitted = make().fit(data, labels)
     last = flat(make().fit(data[::-1], labels[::-1]).predict(data[::-1]))

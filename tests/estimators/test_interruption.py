@@ -12,7 +12,6 @@ from helpers.refusals import refused
 from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
 from sskit import (
     EarlyStopping,
@@ -213,28 +212,6 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
             choice.fit(X, y)
         moments = ()
     assert len(calls) == 6
-
-
-@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
-def test_three_presses_end_a_search_and_one_ends_one_fit(pressed, monkeypatch):
-    X, y = flowers()
-    grid, model = {"lam": [0.1, 0.01]}, StructSVMClassifier(random_state=0)
-    stops = pressed((), (50,))
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
-    assert [stop.n_presses > 0 for stop in stops] == [False, True, False, False, False]
-    assert search.best_estimator_.certified_
-    made = []
-
-    def make_stop(max_time=None):
-        made.append(PressedStop(5, kept=True))
-        return made[-1]
-
-    monkeypatch.setattr(_base, "Stop", make_stop)
-    search = GridSearchCV(model, grid, cv=5)
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(X, y)
-    assert len(made) == 3
-    assert not hasattr(search, "best_estimator_")
 
 
 def test_early_stopping_keeps_the_best_weights_so_far(pressed):

@@ -315,7 +315,7 @@ def test_scores_that_overflow_are_named(kind):
 # ---- tools -----------------------------------------------------------------------------------
 
 
-@of_each(*KINDS, *AROUND)
+@of_each(*KINDS, "rows, likelihood", "chains, likelihood", *AROUND)
 def test_tools_take_it(kind):
     (model, X, y), folds = case(kind, tol=0.1), KFold(2, shuffle=True, random_state=0)
     grid = {"estimator__lam" if kind in AROUND else "lam": [0.1, 1.0]}

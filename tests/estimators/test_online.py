@@ -84,8 +84,10 @@ def test_the_objective_of_a_step(name, way):
     model.set_params(**WAYS[way]).partial_fit(data[:half], y[:half], known)
     before = vars(model).copy()
     model.partial_fit(data[half:], y[half:], sample_weight=weight)
-    rows = X[:half] if isinstance(X, np.ndarray) else np.concatenate(
-        [x[0] if isinstance(x, tuple) else x for x in X[:half]]
+    rows, later = (
+        part if isinstance(part, np.ndarray)
+        else np.concatenate([x[0] if isinstance(x, tuple) else x for x in part])
+        for part in (X[:half], X[half:])
     )  # fmt: skip
     stiff = {key: np.full_like(value, len(rows)) for key, value in weights(model).items()}
     for key in {"coef_", "first_coef_", "last_coef_"} & stiff.keys():
@@ -102,6 +104,7 @@ def test_the_objective_of_a_step(name, way):
     norm = np.sqrt(1.0 + n_seen) @ (w - last) ** 2
     expected = 0.05 * norm + task.problem.block_weight @ hinges
     assert model.primal_objective_ == pytest.approx(expected, rel=1e-9) and norm > 1e-6
+    assert model._feature_counts_[-1] == len(rows) + len(later)
     low, high = estimator.bounds or (-np.inf, np.inf)
     assert w.min() >= low - 1e-12 and w.max() <= high + 1e-12
     assert model.lam_ == pytest.approx(0.1 * np.sqrt(1.0 + len(rows)))

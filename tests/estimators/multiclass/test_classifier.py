@@ -116,13 +116,18 @@ def test_callbacks(iris, capsys):
     watched = clone(plain).set_callbacks(callback).fit(X, y)
     np.testing.assert_array_equal(watched.coef_, plain.coef_)
     assert len(callback.scores) == watched.n_iter_
+    # what fails in a callback leaves the model
+    watched.set_params(lam=1.0).set_callbacks(Recorder(n_passes=None, fails=True))
+    with pytest.raises(ArithmeticError, match="^0"):
+        watched.fit(X, y)
+    np.testing.assert_array_equal(watched.coef_, plain.coef_)
 
 
 class Recorder(BaseEstimator):
     """A callback that scores the model after every pass and stops the fit after a few."""
 
-    def __init__(self, n_passes=None):
-        self.n_passes = n_passes
+    def __init__(self, n_passes=None, fails=False):
+        self.n_passes, self.fails = n_passes, fails
         self.scores = []
 
     def setup(self, estimator, context):
@@ -137,6 +142,8 @@ class Recorder(BaseEstimator):
     def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
         if context.task_name == "pass":
             self.scores.append(fitted_estimator.score(X, y))
+            if self.fails:
+                raise ArithmeticError(str(self.scores[0]))
             return len(self.scores) == self.n_passes
 
 

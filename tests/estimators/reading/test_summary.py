@@ -99,19 +99,11 @@ def compare(whole, tasks):
                 np.testing.assert_equal(other, value)
 
 
-def weights_of_parts(estimator, data):
-    """Block weights of all parts, one after the other."""
-    return np.concatenate([task.problem.block_weight for task in bind(estimator, data)])
-
-
-def test_weights_of_parts():
-    model, (one, two) = StructSVMClassifier(), split((ROWS, CLASSES), 2)
-    found = weights_of_parts(model, [(*one, None), (*two, np.full(10, 3.0))])
+def test_some_parts_may_have_no_weights():
+    one, two = split((ROWS, CLASSES), 2)
+    tasks = bind(StructSVMClassifier(), [(*one, None), (*two, np.full(10, 3.0))])
+    found = np.concatenate([task.problem.block_weight for task in tasks])
     np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
-    for scale in (1e-140, 1.0, 1e140):  # weights of very different sizes do not underflow
-        weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
-        found = weights_of_parts(model, split((ROWS, CLASSES, weight), 2))
-        np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

@@ -10,7 +10,6 @@ import pytest
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 
-
 X, Y = make_chains(25, n_features=4, n_states=3, max_length=5, min_length=1, random_state=0)
 
 

@@ -4,14 +4,7 @@ import pytest
 from helpers.ragged_checks import CHECKS
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    RankingSVM,
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-)
+import sskit
 
 # What scikit-learn expects of LinearSVC, whose solver draws samples too: the check compares
 # decisions to seven digits, while a model is within `tol` of the optimum, on either side.
@@ -36,7 +29,7 @@ EXPECTED_FAILURES_OF_SETS = dict.fromkeys(
 
 def expected_failures(estimator):
     """What an estimator fails; the steps of the likelihood do not depend on an order."""
-    if isinstance(estimator, RankingSVM):
+    if isinstance(estimator, sskit.RankingSVM):
         return EXPECTED_FAILURES_OF_SETS
     return {} if getattr(estimator, "surrogate", None) == "log" else EXPECTED_FAILURES
 
@@ -46,11 +39,11 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StructSVMClassifier(),
-        StructSVMClassifier(surrogate="log"),
-        MultilabelPairwise(),
-        HierarchicalMultilabel(),
-        RankingSVM(),
+        sskit.StructSVMClassifier(),
+        sskit.StructSVMClassifier(surrogate="log"),
+        sskit.MultilabelPairwise(),
+        sskit.HierarchicalMultilabel(),
+        sskit.RankingSVM(),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -66,15 +59,15 @@ def test_expected_failures_are_those_of_linear_svc():
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
-    check(SequenceTagger())
+    check(sskit.SequenceTagger())
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StructSVMClassifier(kernel="rbf"),
-        RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=20),
+        sskit.StructSVMClassifier(kernel="rbf"),
+        sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), max_breakpoints=20),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -121,6 +121,23 @@ OPTIONS = [
 ]
 
 
+def test_hidden_states_of_labels():
+    """Objectives are in completion/test_rounds.py; predictions, below, those of enumeration."""
+    model = fit(SPANS, n_states_per_label={"a": 2}, tol=0.5)
+    assert model.state_labels_.tolist() == ["O", "a", "a", "b"]
+    assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
+    steps = clone(model).partial_fit(X[:4], SPANS[:4], classes=["a", "b"])
+    steps.partial_fit(X[4:], SPANS[4:])
+    assert steps.n_samples_seen_ == 20 and steps.n_states_.tolist() == [1, 2, 1]
+    with pytest.raises(ValueError, match="hidden states have no k best labellings"):
+        model.predict_topk(X, 2)
+    with pytest.raises(ValueError, match="surrogate='log' cannot be combined with n_states_per_la"):
+        clone(model).set_params(surrogate="log").fit(X, SPANS)
+    model.n_states_ = np.array([1, 2])
+    with pytest.raises(ValueError, match="n_states_ must have the shape"):
+        model.predict(X)
+
+
 def test_there_are_as_many_labellings_as_there_can_be():
     model, lists = fit(tol=0.5), fit(SPANS)
     assert lists.predict_topk([np.empty((0, 3))], 2)[0].tolist() == [[]]

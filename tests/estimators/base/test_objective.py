@@ -18,12 +18,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import sskit
-from sskit import (
-    SegmentationModel,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-)
 from sskit.datasets import make_digit_strings
 from sskit.solvers import BCFW, FrankWolfe
 
@@ -100,7 +94,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 def test_expansions_and_cuts_take_costs_too(n_labels):
     X, y = graphs(n_labels)()
     table = TABLE[:n_labels, :n_labels]
-    model = SegmentationModel(loss=table, lam=0.05, tol=0.01, random_state=0).fit(X, y)
+    model = sskit.SegmentationModel(loss=table, lam=0.05, tol=0.01, random_state=0).fit(X, y)
     known = [losses_of(labels, range(n_labels), table) for labels in y]
     found = objective(model, X, *zip(*known, strict=True))
     assert model.primal_objective_ == pytest.approx(found, rel=1e-9 if n_labels == 2 else 0.02)
@@ -117,13 +111,13 @@ def test_objective_of_rows(steps):
     given["surrogate"] = "crammer_singer"
     for weight in (None, np.arange(len(y)) % 3 + 0.5):
         model, other = (
-            StructSVMClassifier(**how, **given).fit(X, y, sample_weight=weight)
+            sskit.StructSVMClassifier(**how, **given).fit(X, y, sample_weight=weight)
             for how in ({"steps": steps}, {"solver": "cutting_plane"})
         )
         expected = primal_of_rows(model, X, y, TABLE, weight)
         assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
         assert other.primal_objective_ == pytest.approx(model.primal_objective_, rel=3e-3)
-    slack = StructSVMClassifier(rescaling="slack", **given).fit(X, y)
+    slack = sskit.StructSVMClassifier(rescaling="slack", **given).fit(X, y)
     expected = primal_of_rows(slack, X, y, TABLE, slack=True)
     assert slack.certified_ and slack.primal_objective_ == pytest.approx(expected, rel=1e-9)
 
@@ -183,7 +177,7 @@ def test_solvers_reach_the_optimum(turn, solver):
     name, search = turn
     size = {"multiclass": 12, "components": 12, "multilabel": 6, "ranking": 6}.get(name, 5)
     toy = TOYS[name](weights=np.random.default_rng(0).uniform(0.5, 2.0, size=size))
-    pairs, problem = slack_pairs(toy.pairs), SlackRescaling(search).wrap(toy.problem)
+    pairs, problem = slack_pairs(toy.pairs), sskit.SlackRescaling(search).wrap(toy.problem)
     _, optimum = solve_primal(pairs, LAM)
     options = {"tol": 0.02, "max_iter": 1000, "random_state": 0}
     solution = SOLVERS[solver].solve(problem, toy.regularizer(LAM), **options)
@@ -206,12 +200,12 @@ X, Y = make_digit_strings(60, random_state=0)
 
 
 def test_searches_of_the_tagger():
-    tagger = SequenceTagger(rescaling="slack", tol=0.05, random_state=0).fit(X, Y)
+    tagger = sskit.SequenceTagger(rescaling="slack", tol=0.05, random_state=0).fit(X, Y)
     assert tagger.certified_ and tagger.score(X, Y) > 0.9
-    margin = SequenceTagger(tol=0.05, random_state=0).fit(X, Y)
+    margin = sskit.SequenceTagger(tol=0.05, random_state=0).fit(X, Y)
     assert not np.allclose(tagger.coef_, margin.coef_)
     for search in ("angular", "bisecting"):
-        other = clone(tagger).set_params(rescaling=SlackRescaling(search)).fit(X, Y)
+        other = clone(tagger).set_params(rescaling=sskit.SlackRescaling(search)).fit(X, Y)
         assert other.n_oracle_calls_ > 1.5 * len(X) * other.n_iter_
         bracket(tagger, other)
         assert ("inexactness" in other.history_) == (search == "bisecting")
@@ -221,15 +215,15 @@ def test_searches_of_the_tagger():
         assert ("inexactness" not in weighted.history_) == counted
     # planes of another search are the same
     warm = clone(tagger).set_params(warm_start=True).fit(X, Y)
-    warm.set_params(rescaling=SlackRescaling("angular")).fit(X, Y)
+    warm.set_params(rescaling=sskit.SlackRescaling("angular")).fit(X, Y)
     assert warm.n_iter_ < tagger.n_iter_
 
 
 def test_wrong_searches_leave_the_estimator_alone():
-    tagger = SequenceTagger(max_iter=2, tol=1.0, class_weight="balanced").fit(X, Y)
+    tagger = sskit.SequenceTagger(max_iter=2, tol=1.0, class_weight="balanced").fit(X, Y)
     for bad, told in (
-        (SlackRescaling("best"), "'search' parameter"),
-        (SlackRescaling("exact"), "search='exact' needs an exact oracle"),
+        (sskit.SlackRescaling("best"), "'search' parameter"),
+        (sskit.SlackRescaling("exact"), "search='exact' needs an exact oracle"),
     ):
         tagger.set_params(rescaling=bad)
         with refused(tagger, ValueError, told):

@@ -11,12 +11,7 @@ from helpers.fits import FITS, HINGES, SOLVERS, suits
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import (
-    EarlyStopping,
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-)
+import sskit
 from sskit.datasets import make_chains
 from sskit.estimators.base.estimator import ALIASES
 from sskit.estimators.base.estimator import SOLVERS as NAMES
@@ -90,7 +85,7 @@ def test_strings_and_shorthand():
             if not NAMES.get(name, BCFW).takes_likelihood
         ),
     ):
-        model = SequenceTagger(**params, **PASSES).fit(X, y)
+        model = sskit.SequenceTagger(**params, **PASSES).fit(X, y)
         name = params.get("solver", "auto")
         kind = NAMES[ALIASES.get(name, name)]
         assert type(model.solver_) is kind or name == "auto"
@@ -117,12 +112,12 @@ def test_paths_and_early_stopping(fit):
     X, y = FITS[fit].data()
     for solver in (BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe()):
         estimator = clone(FITS[fit].estimator).set_params(solver=solver, random_state=0)
-        path = RegularizationPath(estimator, eps=0.3, max_breakpoints=4).fit(X, y)
+        path = sskit.RegularizationPath(estimator, eps=0.3, max_breakpoints=4).fit(X, y)
         used = path.estimator_at(path.lam_end_).solver_
         again = clone(path).set_params(estimator__solver=used).fit(X, y)
         for name in ("lams_", "coefs_", "dual_gaps_", "n_oracle_calls_"):
             assert pickle.dumps(vars(again)[name]) == pickle.dumps(vars(path)[name]), (solver, name)
-    model = EarlyStopping(estimator.set_params(max_iter=20), random_state=0).fit(X, y)
+    model = sskit.EarlyStopping(estimator.set_params(max_iter=20), random_state=0).fit(X, y)
     again = clone(model).set_params(estimator__solver=model.estimator_.solver_).fit(X, y)
     assert differences(again.estimator_, model.estimator_) == []
 
@@ -130,10 +125,10 @@ def test_paths_and_early_stopping(fit):
 def test_it_is_an_object_of_its_own():
     X, y = FITS["rows"].data()
     solver = BCFW()
-    model = StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
+    model = sskit.StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
     assert model.solver_ is not solver and solver.get_params() == BCFW().get_params()
     # what "auto" stands for is what it says
-    chains = SequenceTagger(**PASSES).fit(*FITS["chains"].data()).solver_
+    chains = sskit.SequenceTagger(**PASSES).fit(*FITS["chains"].data()).solver_
     assert model.solver_.steps == "projection" and chains.steps == "pairwise"
     assert chains.block_steps == 5
 
@@ -157,7 +152,7 @@ def test_with_very_many_weights_cuts_are_too_dear():
     rng = np.random.default_rng(0)
     X = [sp.random(6, p, density=0.01, format="csr", random_state=rng) for p in (9_000,) * 3]
     y = [rng.permutation(6) % 3 for _ in X]
-    model = SequenceTagger(random_state=0, tol=0.1)
+    model = sskit.SequenceTagger(random_state=0, tol=0.1)
     assert type(model.fit(X, y).solver_) is BCFW
     assert type(model.fit([x[:, :5000] for x in X], y).solver_) is CuttingPlane
 
@@ -170,7 +165,7 @@ CHAINS = make_chains(30, n_states=4, random_state=0)
 
 def test_histories_have_what_dual_decomposition_measures():
     for solver, column in (("gdmm", "n_scores"), ("soft_bcfw", "soft_gap")):
-        tagger = SequenceTagger(lam=1.0, solver=solver, tol=0.05, random_state=0).fit(*CHAINS)
+        tagger = sskit.SequenceTagger(lam=1.0, solver=solver, tol=0.05, random_state=0).fit(*CHAINS)
         assert tagger.certified_
         assert {"lagrangian", "infeasibility", column} < set(tagger.history_)
         with pytest.raises(ValueError, match=f"^rescaling='slack' cannot be .*'{solver}'"):
@@ -184,7 +179,7 @@ def test_without_exact_passes():
         (SoftBCFW(gap_every=None), "with no gap, and an infeasibility of 0"),
         ("gdmm", "with a relative duality gap of"),
     ):
-        tagger = SequenceTagger(solver=solver, max_iter=2, random_state=0)
+        tagger = sskit.SequenceTagger(solver=solver, max_iter=2, random_state=0)
         with pytest.warns(ConvergenceWarning, match=f"after 2 passes {told}"):
             tagger.fit(*CHAINS)
         assert np.isnan(tagger.dual_gap_) == (solver != "gdmm")

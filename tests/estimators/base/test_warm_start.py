@@ -47,6 +47,7 @@ COMPLETED = {
     "states, labels, edges": ("chains, edges", PART | {"n_states_per_label": {0: 2}}),
     "states of graphs": ("any graphs", TWO | {"inference": "elimination"}),
     "states of trees": ("trees", TWO),
+    "states of segments": ("segments", TWO | {"max_length": 5}),
     "components": ("rows", {"n_components": 2}),
     "components, scaled": ("rows, scaled", {"n_components": 2}),
 }

@@ -14,14 +14,7 @@ from helpers.trees import random_parents
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    SequenceTagger,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
+import sskit
 from sskit.utils import RaggedArray
 
 LABELS = np.array(["A", "B", "C"])
@@ -52,7 +45,7 @@ def trees(rng, kinds, n=5):
 def tagger():
     rng = np.random.default_rng(0)
     X, y = sequences(rng, 9)
-    return drawn_weights(SequenceTagger(random_state=0).fit(X, y), rng), X
+    return drawn_weights(sskit.SequenceTagger(random_state=0).fit(X, y), rng), X
 
 
 def check(tagger, X):
@@ -85,7 +78,7 @@ def check(tagger, X):
 def test_trees_against_enumeration(kinds):
     rng = np.random.default_rng(1)
     X, y = trees(rng, kinds)
-    model = drawn_weights(TreeTagger(random_state=0).fit(X, y), rng)
+    model = drawn_weights(sskit.TreeTagger(random_state=0).fit(X, y), rng)
     assert check(model, X) > 0
     assert set(model.explain(X, 3, 0)["group"]) <= {"features", "bias", "parent", "children"}
 
@@ -153,7 +146,7 @@ def test_features_of_edges_and_three_labels_in_a_row(order, n_states, make):
     X, y = sequences(rng, 8, longest=5)
     z = [rng.normal(size=(len(x) - 1, 2)) * rng.integers(2, size=(len(x) - 1, 2)) for x in X]
     given = [(make(x), make(edges)) for x, edges in zip(X, z, strict=True)]
-    model = SequenceTagger(order=order, n_states_per_label=n_states, tol=0.5, random_state=0)
+    model = sskit.SequenceTagger(order=order, n_states_per_label=n_states, tol=0.5, random_state=0)
     assert check(drawn_weights(model.fit(given, y), rng), given) > 0
     groups, wanted = set(), {-1: "before", 0: "around", 1: "after"}
     for i, (x, edges) in enumerate(zip(X, z, strict=True)):
@@ -199,12 +192,12 @@ def test_what_is_wrong_is_named(tagger):
         with pytest.raises(error, match=match):
             model.explain(**{"X": X, "i": 3, "t": 0} | given)
     X = [np.eye(2)] * 3
-    kernel = SequenceTagger(kernel="rbf", random_state=0).fit(X, [["A", "B"]] * 3)
-    single = SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
+    kernel = sskit.SequenceTagger(kernel="rbf", random_state=0).fit(X, [["A", "B"]] * 3)
+    single = sskit.SequenceTagger(random_state=0).fit(X, [["A", "A"]] * 3)
     for model, message in (
         (kernel, "needs weights of features.*kernel='rbf'"),
         (single, "label and rival must differ"),
-        (SequenceTagger(), "not fitted"),
+        (sskit.SequenceTagger(), "not fitted"),
     ):
         with pytest.raises(ValueError, match=message):
             model.explain(X, 0, 0)
@@ -218,7 +211,7 @@ def wide():
     """A wide with random weights of many features."""
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(3, 40)) for _ in range(4)]
-    model = SequenceTagger(random_state=0).fit(X, [["a", "b", "c"]] * 4)
+    model = sskit.SequenceTagger(random_state=0).fit(X, [["a", "b", "c"]] * 4)
     model.coef_ = np.round(rng.normal(size=(3, 40)), 1)
     model.transitions_ = rng.normal(size=(3, 3))
     model.transitions_[1, 2] = -np.inf
@@ -257,12 +250,12 @@ def test_what_has_no_table_of_weights_is_told(wide):
         with pytest.raises((TypeError, ValueError), match="top (== .*, must be >=|must be an ins)"):
             wide.weights_frame(top)
     X, _ = sets()
-    rows = StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
+    rows = sskit.StructSVMClassifier(kernel="rbf", random_state=0).fit(X, np.arange(len(X)) % 3)
     with pytest.raises(ValueError, match="weights_frame needs weights.*kernel='rbf'"):
         rows.weights_frame()
-    assert not hasattr(StructuredSVM(Matching()), "weights_frame")
+    assert not hasattr(sskit.StructuredSVM(Matching()), "weights_frame")
     with pytest.raises(NotFittedError):
-        SequenceTagger().weights_frame()
+        sskit.SequenceTagger().weights_frame()
 
 
 def check_entries(rows, table, labels, named=True):
@@ -317,20 +310,20 @@ def test_features_of_edges(wide):
 
 def test_rows_and_sets():
     X, y = sets()
-    frame = StructSVMClassifier(random_state=0).fit(X, np.arange(len(X)) % 3).weights_frame(2)
+    frame = sskit.StructSVMClassifier(random_state=0).fit(X, np.arange(len(X)) % 3).weights_frame(2)
     assert set(frame["kind"]) == {"node", "intercept"}
-    two = StructSVMClassifier(random_state=0).fit(X, np.array(["no", "yes"])[y[:, 0]])
+    two = sskit.StructSVMClassifier(random_state=0).fit(X, np.array(["no", "yes"])[y[:, 0]])
     assert set(two.weights_frame()["label"]) == {"yes"}
-    pairs, table = MultilabelPairwise(random_state=0).fit(X, y), np.zeros((4, 4))
+    pairs, table = sskit.MultilabelPairwise(random_state=0).fit(X, y), np.zeros((4, 4))
     table[tuple(pairs.edges_.T)] = pairs.pairwise_
     listed = pairs.weights_frame(None).query("kind == 'pair'")
     check_entries(listed, table, list(range(4)), named=False)
-    tree, Y = HierarchicalMultilabel([-1, 0, 0, 1], random_state=0), np.zeros_like(y)
+    tree, Y = sskit.HierarchicalMultilabel([-1, 0, 0, 1], random_state=0), np.zeros_like(y)
     Y[:, 0] = y[:, 0]
     assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
 
 
-@pytest.mark.parametrize("family", [SequenceTagger, TreeTagger])
+@pytest.mark.parametrize("family", [sskit.SequenceTagger, sskit.TreeTagger])
 def test_names_of_data_frames(family):
     """That no method and no wrapper loses them is in test_laws.py."""
     y = [["a", "b", "a"], ["b", "b", "a"]] * 2
@@ -338,7 +331,7 @@ def test_names_of_data_frames(family):
 
     def items(columns=None):
         made = [x if columns is None else pd.DataFrame(x, columns=columns) for x in rows]
-        return made if family is SequenceTagger else [(x, [-1, 0, 0]) for x in made]
+        return made if family is sskit.SequenceTagger else [(x, [-1, 0, 0]) for x in made]
 
     named, turned = items(["p", "q"]), items(["q", "p"])
     model = family(random_state=0).fit(named, y)

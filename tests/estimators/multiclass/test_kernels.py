@@ -160,13 +160,10 @@ def test_tags_say_that_a_fold_of_a_matrix_has_some_rows_and_columns():
 def test_wrong_kernels(iris, strings):
     X, y = iris
     K = rbf_kernel(X)
-    crooked = K.copy()
-    crooked[3, 7] += 1.0
     precomputed, large = {"kernel": "precomputed", "gamma": "scale"}, X * 1e120
     for params, rows, message in (
         (precomputed, X, r"square kernel matrix .* shape \(90, 4\)"),
         (precomputed, sp.csr_array(K), "X must be dense, got a sparse matrix"),
-        (precomputed, crooked, r"not symmetric: .* at \[3, 7\]"),
         ({"kernel": "poly", "gamma": 1.0}, large, "^the kernel 'poly' overflows; scale the feat"),
         ({"kernel": int}, X, "the kernel function <class 'int'> failed on two arrays"),
     ):

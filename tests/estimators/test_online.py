@@ -61,7 +61,7 @@ def test_the_first_step_is_a_fit(name):
 
 
 # Of models that find the maximum: that their hinges are right is a law of tests/models.
-INEXACT = ("slack", "inexact", "graphs, bounds", "edges", "matchings")
+INEXACT = ("slack", "inexact", "graphs, bounds", "matchings")
 LAW = [name for name in NAMES if name in HINGES and not any(word in name for word in INEXACT)]
 WAYS = {
     "auto": {},
@@ -268,15 +268,6 @@ def test_names_of_columns_must_stay(name):
     assert model.feature_names_in_.tolist() == names and names[0] == "f0"
     with pytest.raises(ValueError, match="X has .* as feature names, but .* is expecting"):
         model.partial_fit(of_features(framed, lambda x: x.iloc[:, ::-1]), y)
-
-
-def test_features_of_edges():
-    """Their weights are those of the last step, though they are a property of the tagger."""
-    tagger = SequenceTagger(tol=1e-3, random_state=0).fit(EDGED, CHAINS[1])
-    before = tagger.edge_coef_.copy()
-    tagger.set_params(lam=1e6).partial_fit(EDGED, CHAINS[1])
-    np.testing.assert_allclose(tagger.edge_coef_, before, atol=1e-4)
-    assert np.abs(before).max() > 0.01
 
 
 X, Y = make_chains(24, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)

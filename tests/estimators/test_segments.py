@@ -12,7 +12,6 @@ from helpers.segments import codes, feature, segmentations
 from sklearn.base import clone
 
 from sskit import SegmentTagger
-from sskit.dask import Distributed
 from sskit.metrics import span_f1_score, spans
 
 rng = np.random.default_rng(0)
@@ -300,19 +299,6 @@ def test_what_only_the_whole_segment_tells_is_learnt():
     rows = [sp.csr_matrix(x) for x in XS]
     model.set_params(segment_features=lambda x, a, b: spread_of(x.toarray(), a, b))
     assert model.fit(rows[:30], YS[:30]).score(rows[30:], YS[30:]) > 0.85
-
-
-def test_data_in_parts():
-    cuts, whole = [slice(0, 13), slice(13, 30)], fit_whole(lam=0.1, tol=1e-2)
-    given = [[items[cut] for cut in cuts] for items in (XS, YS)]
-    parts = Distributed(clone(whole)).fit(*given).estimator_
-    assert parts.primal_objective_ == pytest.approx(whole.primal_objective_, rel=2e-2)
-    assert parts.segment_features_ is spread_of
-    wrong = clone(whole).set_params(
-        segment_features=lambda x, a, b: np.ones(1 + (x[0] == XS[13][0]).all())
-    )
-    with pytest.raises(ValueError, match="part 1: segment_features gives 2 .* 1 for one of part 0"):
-        Distributed(wrong).fit(*given)
 
 
 def test_wrong_features_of_segments_are_named():

@@ -1,6 +1,7 @@
 """TreeTagger has a table of pairs for each kind of edge, and of a chain the lam of a sequence.
 
-Objectives and predictions are those of enumeration in tests/estimators/test_enumeration.py.
+Objectives and predictions are those of enumeration in tests/estimators/test_enumeration.py; bounds
+of a table are in base/test_objective.py, kinds that are wrong in tests/inputs/test_trees.py.
 """
 
 import numpy as np
@@ -63,18 +64,3 @@ def test_a_table_for_each_kind():
     model = TreeTagger(**OPTIONS).fit(roots, labels[:20])
     assert model.transitions_.shape == (0, 3, 3) and model.edge_kinds_.size == 0
     assert model.predict(roots)[0].shape == labels[0].shape
-
-
-def test_bounds_and_kinds_that_are_wrong():
-    trees, labels = families(30, kinds=("next", "same"))
-    bounds = {"transitions": (None, np.stack([np.full((3, 3), np.inf), np.zeros((3, 3))])),
-              "leaf": (0, 0)}  # fmt: skip
-    model = TreeTagger(bounds=bounds, **OPTIONS).fit(trees, labels)
-    assert (model.transitions_[1] <= 0).all() and (model.transitions_[0] > 0).any()
-    assert not model.leaf_.any()
-    other = (*trees[4][:2], ["other"] * len(trees[4][1]))
-    told = r"^X\[1\] has an edge of the kind 'other' at node 1, which no tree"
-    with pytest.raises(ValueError, match=told):
-        model.predict([trees[0], other])
-    with pytest.raises(ValueError, match="X has no kinds of edges, but the model was fitted"):
-        model.predict([tree[:2] for tree in trees])

@@ -66,6 +66,11 @@ COSTS = {"O": {"I-yy": 2.0}, "B-yy": {"B-x": 0.5}}
 RULES = np.ones((5, 5), dtype=bool)
 
 
+def mean_of(x, start, stop):
+    """Features of a whole segment."""
+    return [x[start:stop].mean(), 1.0]
+
+
 def csr(X):
     return [sp.csr_array(x * (x > 0)) for x in X]
 
@@ -101,6 +106,7 @@ CASES = {
     "lists of segments": (SegmentTagger(loss="segments", class_weight="balanced", lengths=False),
      csr(TOKENS), [[(0, min(len(x), 2), "a" if i < 10 else "bb")] for i, x in enumerate(TOKENS)],
      None),
+    "features of segments": (SegmentTagger(segment_features=mean_of), TOKENS, TAGS, WEIGHT),
     "trees": (TreeTagger(), TREES, TAGS, WEIGHT),
     "kinds": (TreeTagger(class_weight="balanced"), KINDS, TAGS, None),
     "kinds as numbers": (TreeTagger(loss="hamming"),

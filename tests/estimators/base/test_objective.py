@@ -60,6 +60,9 @@ OF_BLOCKS = [
     ("chains, edges", {"edge_coef": (np.where(np.eye(3), -INF, [np.full((3, 3), 0.1)] * 2), INF)}),
     ("chains, second order", {"triples": (-0.01, 0.02)}),
     ("graphs", {"pairwise": (0.25, 0.25)}),
+    ("trees, kinds", {"transitions": (None, np.stack([np.full((3, 3), INF), np.zeros((3, 3))]))}),
+    ("trees, kinds", {"leaf": (0.0, 0.0)}),
+    ("parts", {"coef": (0.0, 0.05)}),
 ]
 
 
@@ -69,7 +72,7 @@ def test_bounds_by_block(name, bounds):
     free = clone(estimator).set_params(lam=0.05, tol=1e-3, random_state=0).fit(*data)
     model = clone(free).set_params(bounds=bounds).fit(*data)
     for block, (lower, upper) in bounds.items():
-        weights = getattr(model, f"{block}_")
+        weights, lower = getattr(model, f"{block}_"), -INF if lower is None else lower
         assert (weights >= lower).all() and (weights <= upper).all()
         assert ((weights == lower) | (weights == upper)).any()
     assert model.primal_objective_ > free.dual_objective_

@@ -15,6 +15,7 @@ from sskit import (
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
@@ -136,6 +137,7 @@ def test_empty_parts_are_left_out_and_counted():
 
 
 ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
+SIZES = SegmentTagger(segment_features=lambda x, start, stop: np.ones(int(x[0, 0])))
 TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
 SQUARE = np.ones((3, 3), dtype=bool)
 MASKED = SimpleNamespace(features=PAIR, edges=[[0, 1]], edge_features=None, segments=[[0, 1]])
@@ -146,6 +148,7 @@ MISFITS = [
      "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that"),
     (SequenceTagger(allowed_transitions=SQUARE), [(ONE, [["a"]]), (ONE, [["b"]])],
      r"allowed_transitions must be a boolean array of shape \(2, 2\)"),
+    (SIZES, [([[[n]]], [["B-a"]]) for n in (1.0, 2.0)], "part 1: segment_features gives 2 numbers"),
     (SequenceTagger(), [([[[1.3e154]]], [["a"]])] * 2, "the features in X are too large: their"),
     (TreeTagger(), [([TREE], [["a"]]), ([(*TREE, ["k"])], [["a"]])], "part 1: edges of X have"),
     (SegmentationModel(), [([GRAPH], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],

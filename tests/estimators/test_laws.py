@@ -164,7 +164,9 @@ def test_named_columns_are_silent(name):
     named = of_features(X, lambda rows: pd.DataFrame(rows).rename(columns="x{}".format))
     plain, model = make(name, max_iter=5).fit(X, y), make(name, max_iter=5).fit(named, y)
     if not name.endswith("graphs"):  # which keep no names
-        assert model.feature_names_in_[0] == "x0"
+        assert model.feature_names_in_[0] == "x0" and not hasattr(plain, "feature_names_in_")
+        with pytest.raises(ValueError, match="the columns of X are 'x|eature names"):
+            model.predict(of_features(named, lambda rows: rows.iloc[:, ::-1]))
     assert model.score(named, y) == plain.score(X, y)
     for method in {"predict", "decision_function", "node_scores", "predict_states"} & {*dir(model)}:
         same(getattr(model, method)(named), getattr(plain, method)(X))

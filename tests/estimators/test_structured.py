@@ -15,8 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import MinMaxScaler
 
-from sskit import RegularizationPath, StructSVMClassifier, StructuredModel, StructuredSVM
-from sskit.dask import Distributed
+from sskit import StructSVMClassifier, StructuredModel, StructuredSVM
 from sskit.models import PystructAdapter
 
 rng = np.random.default_rng(0)
@@ -300,17 +299,3 @@ def test_the_length_of_the_weights_must_be_known(monkeypatch):
         monkeypatch.setattr(Styles, "n_weights", length)
         with pytest.raises(ValueError, match=told):
             make().fit(SAMPLES, TRUTHS)
-
-
-def test_what_is_refused():
-    told, few = "cannot be combined with", (SAMPLES[:12], TRUTHS[:12])
-    for structure in (Styles(), Hidden()):
-        with pytest.raises(ValueError, match=f"{told} warm_start=True"):
-            make(structure, warm_start=True).fit(*few)
-    for call, data in (
-        (RegularizationPath(make()).fit, few),
-        (Distributed(make()).fit, ([SAMPLES[:30], SAMPLES[30:]], [TRUTHS[:30], TRUTHS[30:]])),
-        (make().partial_fit, few),
-    ):
-        with pytest.raises(ValueError, match=f"(a path|data in parts|partial_fit) {told}"):
-            call(*data)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers.fits import FITS, sets
+from helpers.fits import FITS, of_features, sets
 from helpers.labellings import BLOCKS, max_marginals, score_labellings
 from helpers.structures import Matching
 from helpers.trees import random_parents
@@ -323,25 +323,18 @@ def test_rows_and_sets():
     assert "pair" not in set(tree.fit(X, Y).weights_frame()["kind"])
 
 
-@pytest.mark.parametrize("family", [sskit.SequenceTagger, sskit.TreeTagger])
-def test_names_of_data_frames(family):
-    """That no method and no wrapper loses them is in test_laws.py."""
-    y = [["a", "b", "a"], ["b", "b", "a"]] * 2
-    rows = np.random.default_rng(0).normal(size=(4, 3, 2))
-
-    def items(columns=None):
-        made = [x if columns is None else pd.DataFrame(x, columns=columns) for x in rows]
-        return made if family is sskit.SequenceTagger else [(x, [-1, 0, 0]) for x in made]
-
-    named, turned = items(["p", "q"]), items(["q", "p"])
-    model = family(random_state=0).fit(named, y)
-    assert set(model.weights_frame(1).query("kind == 'node'")["feature"]) <= {"p", "q"}
-    assert set(model.explain(named, 0, 1).query("kind == 'feature'")["feature"]) <= {"p", "q"}
-    assert not hasattr(family(random_state=0).fit(items(), y), "feature_names_in_")
-    model.predict(items())
-    told = "the columns of X{} are 'q', 'p', but {}".format
-    with pytest.raises(ValueError, match=told("", f"{family.__name__} was")):
-        model.predict(turned)
-    with pytest.raises(ValueError, match=told(r"\[2\]", r"those of X\[0\]")):
-        family().fit([*named[:2], *turned[2:]], y)
-    assert not hasattr(model.fit(items([0, 1]), y), "feature_names_in_")
+@pytest.mark.parametrize("name", ["chains", "trees"])
+def test_names_of_data_frames(name):
+    """That nothing loses them, and that others are refused in predict, is in test_laws.py."""
+    X, y = FITS[name].data()
+    named = of_features(X, lambda rows: pd.DataFrame(rows).rename(columns="x{}".format))
+    model = clone(FITS[name].estimator).set_params(random_state=0).fit(named, y)
+    names = set(model.feature_names_in_)
+    assert set(model.weights_frame(1).query("kind == 'node'")["feature"]) <= names
+    assert set(model.explain(named, 0, 1).query("kind == 'feature'")["feature"]) <= names
+    model.predict(X)
+    turned = of_features(named, lambda rows: rows.iloc[:, ::-1])
+    with pytest.raises(ValueError, match=r"the columns of X\[2\] are .* those of X\[0\]"):
+        model.fit([*named[:2], *turned[2:]], y)
+    numbered = of_features(X, pd.DataFrame)
+    assert not hasattr(model.fit(numbered, y), "feature_names_in_")

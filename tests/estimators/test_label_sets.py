@@ -67,6 +67,20 @@ def test_the_objective_is_what_the_docstring_says(edges, inference):
     assert edges is not None or (model.inference_, model.pairwise_.shape) == ("independent", (0,))
 
 
+def test_of_many_labels_the_strongest_pairs_have_weights():
+    """Of what goes together in the training rows, by their weights: models/label_sets."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 5)), (rng.random((60, 24)) < 0.3).astype(int)
+    Y[:30, :2] = 1
+    weight = np.repeat([0.0, 1.0], 30)
+    model, half, whole = (MultilabelPairwise(tol=0.1, random_state=0) for _ in range(3))
+    assert model.fit(X, Y, weight).edges_.shape == (240, 2) and model.inference_ == "lp"
+    np.testing.assert_array_equal(model.edges_, half.fit(X[30:], Y[30:]).edges_)
+    assert not np.array_equal(whole.fit(X, Y).edges_, half.edges_)
+    explicit = clone(model).set_params(edges=model.edges_).fit(X, Y, weight)
+    np.testing.assert_array_equal(model.coef_, explicit.coef_)
+
+
 @pytest.mark.parametrize("edges", ["full", "tree", None])
 def test_decisions_and_predictions(edges):
     model = MultilabelPairwise(edges=edges, random_state=0).fit(X, Y)

@@ -327,6 +327,19 @@ def fitted(*seeds, **given):
     return model.fit(XS, HALF)
 
 
+def test_passes_and_time_are_those_of_all_starts():
+    n_iter = fitted(0).n_iter_
+    for given, told in (
+        ({"max_iter": n_iter - 1}, "maximum number of passes"),
+        ({"solver": BCFW(max_time=1e-9)}, "maximum time"),
+    ):
+        with pytest.warns(ConvergenceWarning, match=told):
+            model = fitted(0, 1, 2, **given)
+        assert np.unique(model.history_["start"]).tolist() == [1]
+    assert model.n_rounds_ == 1
+    assert fitted(0, 1, 2, max_iter=n_iter).n_iter_ == n_iter
+
+
 def test_the_best_start_is_kept():
     alone = [fitted(seed) for seed in range(5)]
     ends = [model.round_objectives_[-1] for model in alone]

@@ -202,26 +202,6 @@ def test_solvers_reach_the_optimum(turn, solver):
 X, Y = make_digit_strings(60, random_state=0)
 
 
-def test_searches_of_the_tagger():
-    tagger = sskit.SequenceTagger(rescaling="slack", tol=0.05, random_state=0).fit(X, Y)
-    assert tagger.certified_ and tagger.score(X, Y) > 0.9
-    margin = sskit.SequenceTagger(tol=0.05, random_state=0).fit(X, Y)
-    assert not np.allclose(tagger.coef_, margin.coef_)
-    for search in ("angular", "bisecting"):
-        other = clone(tagger).set_params(rescaling=sskit.SlackRescaling(search)).fit(X, Y)
-        assert other.n_oracle_calls_ > 1.5 * len(X) * other.n_iter_
-        bracket(tagger, other)
-        assert ("inexactness" in other.history_) == (search == "bisecting")
-    whole = dict.fromkeys(np.unique(np.concatenate(list(Y))), 1.0) | {Y[0][0]: 2.0}
-    for weights, counted in (("balanced", False), (whole, True)):  # balanced losses do not count
-        weighted = clone(tagger).set_params(class_weight=weights).fit(X, Y)
-        assert ("inexactness" not in weighted.history_) == counted
-    # planes of another search are the same
-    warm = clone(tagger).set_params(warm_start=True).fit(X, Y)
-    warm.set_params(rescaling=sskit.SlackRescaling("angular")).fit(X, Y)
-    assert warm.n_iter_ < tagger.n_iter_
-
-
 def test_wrong_searches_leave_the_estimator_alone():
     tagger = sskit.SequenceTagger(max_iter=2, tol=1.0, class_weight="balanced").fit(X, Y)
     for bad, told in (

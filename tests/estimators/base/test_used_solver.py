@@ -15,7 +15,7 @@ import sskit
 from sskit.datasets import make_chains
 from sskit.estimators.base.estimator import ALIASES
 from sskit.estimators.base.estimator import SOLVERS as NAMES
-from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW
+from sskit.solvers import BCFW, GDMM, CuttingPlane, MultiPlane, SoftBCFW
 
 # Two fits of a few passes differ as soon as their solvers do.
 PASSES = {"max_iter": 4, "tol": 1e-4, "random_state": 0}
@@ -105,21 +105,6 @@ def test_batches_of_a_kernel_space(n_jobs):
         assert differences(clone(model).set_params(solver=asked).fit(X, y), model) == []
     all_rows = model.set_params(kernel_cache=500.0, solver=BCFW()).fit(X, y)
     assert all_rows.solver_.batch_size == 1
-
-
-@pytest.mark.parametrize("fit", ["chains", "rows, few kernel rows", "graphs", "parts"])
-def test_paths_and_early_stopping(fit):
-    X, y = FITS[fit].data()
-    for solver in (BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe()):
-        estimator = clone(FITS[fit].estimator).set_params(solver=solver, random_state=0)
-        path = sskit.RegularizationPath(estimator, eps=0.3, max_breakpoints=4).fit(X, y)
-        used = path.estimator_at(path.lam_end_).solver_
-        again = clone(path).set_params(estimator__solver=used).fit(X, y)
-        for name in ("lams_", "coefs_", "dual_gaps_", "n_oracle_calls_"):
-            assert pickle.dumps(vars(again)[name]) == pickle.dumps(vars(path)[name]), (solver, name)
-    model = sskit.EarlyStopping(estimator.set_params(max_iter=20), random_state=0).fit(X, y)
-    again = clone(model).set_params(estimator__solver=model.estimator_.solver_).fit(X, y)
-    assert differences(again.estimator_, model.estimator_) == []
 
 
 def test_it_is_an_object_of_its_own():

@@ -148,5 +148,7 @@ def test_empty_sequences_keep_the_names_of_others():
         model.predict([[], X[0], np.nan * X[1]])
     with pytest.raises(ValueError, match=r"X\[2\] has 1 features but X\[0\] has"):
         model.predict([X[0], [], X[1][:, :1]])
+    with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
+        clone(model).fit([[]], [[]])
     stacked = RaggedArray(np.concatenate(X[:2]), [0, 0, len(X[0]), len(X[0]) + len(X[1])])
     assert [len(labels) for labels in model.predict(stacked)] == [0, len(X[0]), len(X[1])]

@@ -68,6 +68,9 @@ def test_two_labels_that_are_known_are_cut_around():
     assert np.isneginf(model.decision_function(X, known=known)[0][0, y[0][0]])
     with pytest.raises(ValueError, match=r"known\[1\]\[0\] leaves no label"):
         model.predict(X[:2], known=[None, np.zeros((56, 2), bool)])
+    wide, path = board(1, shape=(12, 13))[0][0], (X[0][0], X[0][1][:1])
+    names = model.set_params(inference="auto").choose_inference([wide, path])
+    assert names.tolist() == ["qpbo", "tree"]
     exact = model.set_params(inference="elimination").predict(X[:1], known=known[:1])
     assert found.tolist() == exact[0].tolist() and found[0] == known[0][0]
 

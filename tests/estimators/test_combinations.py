@@ -16,14 +16,6 @@ from helpers.structures import Classes
 from sklearn.base import clone
 
 import sskit
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    PartsModel,
-    RankingSVM,
-    RegularizationPath,
-    StructuredSVM,
-)
 from sskit.estimators.combinations import ASKED, ASKED_BY_SOLVER, REFUSALS
 from sskit.models import PystructAdapter
 
@@ -61,10 +53,10 @@ OF_ALL = {
     ),
     "frank_wolfe": Feature({"solver": "frank_wolfe"}, names=("solver of hinges",)),
     "threads": Feature({"n_jobs": 2}),
-    "path": Feature(fit=lambda m: RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
-    "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, eps=0.5, refit=False).fit),
+    "path": Feature(fit=lambda m: sskit.RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
+    "choice": Feature(fit=lambda m: sskit.RegularizationPath(m, cv=2, eps=0.5, refit=False).fit),
     "stopping": Feature(
-        fit=lambda m: EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
+        fit=lambda m: sskit.EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
     ),
 }
 STEPS = {"steps": Feature(fit=lambda m: m.partial_fit)}
@@ -81,11 +73,11 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "log": Feature({"surrogate": "log"}),
     "unknown": Feature(*IN_PART),
     "sets": Feature(y=lambda y: [[{"a", "b"}, *y[0][1:]], *y[1:]], names=("unknown",)),
-    "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
-    "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
+    "calibration": Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2).fit),
+    "labelling": Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
 OF_SEGMENTS = OF_LABELS | STEPS | STATES
-OF_SEGMENTS["of segments"] = Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit)
+OF_SEGMENTS["of segments"] = Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2).fit)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {
@@ -129,10 +121,10 @@ FAMILIES = {
      OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
     "sets of labels": (families.FAMILIES["sets"].estimator, ROWS, SETS, SCALED | STEPS),
     "hierarchies": (families.FAMILIES["hierarchy"].estimator, ROWS, SETS, SCALED | STEPS),
-    "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
-    "poses": (PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
+    "rankings": (sskit.RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
+    "poses": (sskit.PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
      rng.integers(4, size=(N, 2, 2)), {"latent types": Feature(LATENT)}),
-    "structures": (StructuredSVM(Classes()), *make_styles(18), STEPS | OF_STRUCTURES),
+    "structures": (sskit.StructuredSVM(Classes()), *make_styles(18), STEPS | OF_STRUCTURES),
 }  # fmt: skip
 
 # The models of these have bounds of their own.

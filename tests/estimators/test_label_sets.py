@@ -20,13 +20,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sskit import (
-    EarlyStopping,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    RegularizationPath,
-    SlackRescaling,
-)
+import sskit
 from sskit.solvers import BCFW, GDMM
 
 X, Y = make_multilabel_classification(
@@ -58,7 +52,7 @@ def test_the_objective_is_what_the_docstring_says(edges, inference):
     weight = [1.0, 2.0, 0.0, 1.0]
     given = {"edges": edges, "inference": inference, "label_weight": weight, "random_state": 0}
     for loss, fit_intercept in (("hamming", True), ("hamming_sum", False)):
-        model = MultilabelPairwise(loss=loss, fit_intercept=fit_intercept, **given).fit(X, Y)
+        model = sskit.MultilabelPairwise(loss=loss, fit_intercept=fit_intercept, **given).fit(X, Y)
         cost = np.array(weight) / (4 if loss == "hamming" else 1)
         expected = objective(model, X, Y, cost, all_sets(4))
         assert model.primal_objective_ == pytest.approx(expected, rel=1e-9)
@@ -73,7 +67,7 @@ def test_of_many_labels_the_strongest_pairs_have_weights():
     X, Y = rng.normal(size=(60, 5)), (rng.random((60, 24)) < 0.3).astype(int)
     Y[:30, :2] = 1
     weight = np.repeat([0.0, 1.0], 30)
-    model, half, whole = (MultilabelPairwise(tol=0.1, random_state=0) for _ in range(3))
+    model, half, whole = (sskit.MultilabelPairwise(tol=0.1, random_state=0) for _ in range(3))
     assert model.fit(X, Y, weight).edges_.shape == (240, 2) and model.inference_ == "lp"
     np.testing.assert_array_equal(model.edges_, half.fit(X[30:], Y[30:]).edges_)
     assert not np.array_equal(whole.fit(X, Y).edges_, half.edges_)
@@ -83,7 +77,7 @@ def test_of_many_labels_the_strongest_pairs_have_weights():
 
 @pytest.mark.parametrize("edges", ["full", "tree", None])
 def test_decisions_and_predictions(edges):
-    model = MultilabelPairwise(edges=edges, random_state=0).fit(X, Y)
+    model = sskit.MultilabelPairwise(edges=edges, random_state=0).fit(X, Y)
     predicted, gains = model.predict(X), model.decision_function(X)
     assert predicted.dtype == int and predicted.shape == gains.shape == Y.shape
     np.testing.assert_array_equal(predicted, gains > 0)
@@ -102,12 +96,12 @@ def test_two_classes_are_one_label():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + 0.1 * rng.normal(size=60) > 0, "yes", "no")
-    model = MultilabelPairwise(random_state=0).fit(X, y)
+    model = sskit.MultilabelPairwise(random_state=0).fit(X, y)
     assert model.classes_.tolist() == ["no", "yes"] and model.coef_.shape == (1, 3)
     gains = model.decision_function(X)
     assert gains.shape == (60,) and model.score(X, y) > 0.9
     np.testing.assert_array_equal(model.predict(X) == "yes", gains > 0)
-    column = MultilabelPairwise(random_state=0).fit(X, (y == "yes")[:, None])
+    column = sskit.MultilabelPairwise(random_state=0).fit(X, (y == "yes")[:, None])
     np.testing.assert_array_equal(column.coef_, model.coef_)
     assert column.predict(X).shape == (60, 1)
 
@@ -116,7 +110,7 @@ def test_auto_of_relaxed_problems_is_dual_decomposed_training():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 6)), (rng.random((40, 16)) < 0.3).astype(int)
     auto, steps = (
-        MultilabelPairwise(random_state=0, tol=1e-3, solver=solver).fit(X, Y)
+        sskit.MultilabelPairwise(random_state=0, tol=1e-3, solver=solver).fit(X, Y)
         for solver in ("auto", "bcfw")
     )
     assert auto.inference_ == "lp" and isinstance(auto.solver_, GDMM)
@@ -127,9 +121,9 @@ def test_auto_of_relaxed_problems_is_dual_decomposed_training():
         {"prior": np.zeros(7 * 16 + 120)}, {"warm_start": True}, {"rescaling": "slack"},
         {"steps": "fw"}, {"cache": False}, {"solver": BCFW()},
     ):  # fmt: skip
-        model = MultilabelPairwise(random_state=0, tol=0.5, **params).fit(X, Y)
+        model = sskit.MultilabelPairwise(random_state=0, tol=0.5, **params).fit(X, Y)
         assert isinstance(model.solver_, BCFW), params
-    few = MultilabelPairwise(random_state=0, tol=0.5).fit(X, Y[:, :14])
+    few = sskit.MultilabelPairwise(random_state=0, tol=0.5).fit(X, Y[:, :14])
     assert few.inference_ == "exhaustive" and isinstance(few.solver_, BCFW)
 
 
@@ -147,7 +141,7 @@ BAD = [
 
 
 def test_bad_input_is_named_and_changes_nothing():
-    model = MultilabelPairwise(tol=0.5, random_state=0).fit(X, Y)
+    model = sskit.MultilabelPairwise(tol=0.5, random_state=0).fit(X, Y)
     for params, y, message in BAD:
         changed = copy.copy(model).set_params(**params)
         with refused(changed, ValueError, message):
@@ -156,13 +150,13 @@ def test_bad_input_is_named_and_changes_nothing():
 
 def test_slack_rescaling_of_the_relaxation():
     options = {"max_iter": 50, "tol": 0.0, "random_state": 0}
-    model = MultilabelPairwise(0.2, rescaling="slack", inference="lp", **options)
+    model = sskit.MultilabelPairwise(0.2, rescaling="slack", inference="lp", **options)
     with pytest.warns(ConvergenceWarning):
         model.fit(X[:20], Y[:20])
     assert model.certified_
     assert 0 <= model.history_["inexactness"][-1] <= model.dual_gap_ < Y.shape[1]
     with pytest.raises(ValueError, match="search='angular' needs a constrained oracle"):
-        model.set_params(rescaling=SlackRescaling("angular")).fit(X[:20], Y[:20])
+        model.set_params(rescaling=sskit.SlackRescaling("angular")).fit(X[:20], Y[:20])
 
 
 # ---- hierarchies -------------------------------------------------------------------------------
@@ -174,7 +168,9 @@ DAG = [[1, 0], [2, 0], [3, 1], [3, 2], [4, 1]]
 @pytest.mark.parametrize("hierarchy", [PARENTS, DAG, None])
 def test_objective_and_predictions_by_enumeration(hierarchy):
     X, Y, _ = leaves(PARENTS, 80)
-    model = HierarchicalMultilabel(hierarchy, lam=0.05, random_state=0, standardize=False).fit(X, Y)
+    model = sskit.HierarchicalMultilabel(
+        hierarchy, lam=0.05, random_state=0, standardize=False
+    ).fit(X, Y)
     child, parent = model.hierarchy_.T
     sets = all_sets(6, lambda y: (y[child] <= y[parent]).all())
     # the smallest closed set that holds a row's labels
@@ -195,7 +191,7 @@ def test_objective_and_predictions_by_enumeration(hierarchy):
 
 def test_forms_of_known_labels():
     """That sets under what is known are the best is in models/label_sets/test_model.py."""
-    model = MultilabelPairwise(random_state=0).fit(X, Y)
+    model = sskit.MultilabelPairwise(random_state=0).fit(X, Y)
     rows = [[1, None, 0, None], [None] * 4, [0, 1, None, None]]
     expected, numbers = model.predict(X[:3], known=rows), np.array(rows, dtype=float)
     assert [expected[i, j] for i, j in ((0, 0), (0, 2), (2, 0), (2, 1))] == [1, 0, 0, 1]
@@ -226,8 +222,8 @@ def test_forms_of_known_labels():
 
 
 def test_wrong_known_labels_are_named():
-    pairs = MultilabelPairwise(edges=None, tol=0.5, random_state=0).fit(X, Y)
-    closed = HierarchicalMultilabel([-1, 0, 0, 1], tol=0.5, random_state=0).fit(X, Y)
+    pairs = sskit.MultilabelPairwise(edges=None, tol=0.5, random_state=0).fit(X, Y)
+    closed = sskit.HierarchicalMultilabel([-1, 0, 0, 1], tol=0.5, random_state=0).fit(X, Y)
     for model, known, error, message in (
         (pairs, [None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] has 2, .* such as 0, 1"),
         (pairs, np.zeros((3, 4, 1)), ValueError, r"^known\[0\] must be a sequence of labels"),
@@ -244,9 +240,9 @@ def test_wrong_known_labels_are_named():
 
 SMALL_TREE = [-1, 0, 0, 1]
 FRAMED = {
-    "pairs": MultilabelPairwise(random_state=0),
-    "tree": MultilabelPairwise(edges="tree", random_state=0),
-    "hierarchy": HierarchicalMultilabel(SMALL_TREE, random_state=0),
+    "pairs": sskit.MultilabelPairwise(random_state=0),
+    "tree": sskit.MultilabelPairwise(edges="tree", random_state=0),
+    "hierarchy": sskit.HierarchicalMultilabel(SMALL_TREE, random_state=0),
 }
 
 
@@ -372,7 +368,10 @@ def test_tools_take_frames():
             for data in ((X, full), (X.to_numpy(), full.to_numpy()))
         )
         assert search.best_score_ == plain.best_score_
-    path, stopping = RegularizationPath(model, cv=3), EarlyStopping(model, random_state=0)
+    path, stopping = (
+        sskit.RegularizationPath(model, cv=3),
+        sskit.EarlyStopping(model, random_state=0),
+    )
     for tool in (path, stopping, make_pipeline(StandardScaler(), model)):
         predicted = tool.fit(X, full).predict(X)
         pd.testing.assert_index_equal(predicted.columns, full.columns)

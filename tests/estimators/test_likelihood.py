@@ -16,13 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sskit import (
-    CalibratedTagger,
-    RegularizationPath,
-    SegmentTagger,
-    SequenceTagger,
-    StructSVMClassifier,
-)
+import sskit
 from sskit.core.regularizer import Regularizer
 from sskit.dask import Distributed
 from sskit.datasets import make_digit_strings
@@ -47,7 +41,7 @@ def make(name, n=12, solver="lbfgs", **params):
     params = {"lam": 0.1, "tol": SOLVERS.get(solver), "max_iter": 5000, "random_state": 0} | params
     params = {"surrogate": "log", "solver": solver} | params
     if name == "segments":
-        return (SegmentTagger(**params), *segments())
+        return (sskit.SegmentTagger(**params), *segments())
     X, y = sequences(n)
     if name in STATES:
         name, params["n_states_per_label"] = STATES[name], 2
@@ -78,7 +72,7 @@ def test_the_objective_is_that_of_the_enumeration(name, solver):
         other, rng = copy.copy(model), np.random.default_rng(seed)
         other.coef_ = model.coef_ + 1e-3 * rng.normal(size=model.coef_.shape)
         assert objective(other, log_loss_by_attributes(other, X, y)) >= model.dual_objective_
-    field = CalibratedTagger(model, method="likelihood", cv="prefit").fit(X, y)
+    field = sskit.CalibratedTagger(model, method="likelihood", cv="prefit").fit(X, y)
     np.testing.assert_allclose(-np.log(field.confidence(X, y)), losses, atol=1e-9)
     assert field.log_likelihood_ == pytest.approx(-losses.mean(), abs=1e-9)
 
@@ -118,7 +112,7 @@ def test_states_find_what_single_labels_cannot():
     X = 2.0 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])[corners] + 0.7 * rng.normal(
         size=(60, 4, 2)
     )
-    model = SequenceTagger(surrogate="log", n_states_per_label={0: 2, 1: 3}, random_state=0)
+    model = sskit.SequenceTagger(surrogate="log", n_states_per_label={0: 2, 1: 3}, random_state=0)
     assert model.fit(X, corners % 2).score(X, corners % 2) > 0.9
     assert model.n_states_.tolist() == [2, 3] and not model.certified_
 
@@ -126,7 +120,7 @@ def test_states_find_what_single_labels_cannot():
 @pytest.mark.parametrize("name", STATES)
 def test_probabilities_are_sums_over_the_states_of_labels(name):
     model, X, y = make(name)
-    calibrated = CalibratedTagger(model.fit(X, y), method="likelihood", cv="prefit").fit(X, y)
+    calibrated = sskit.CalibratedTagger(model.fit(X, y), method="likelihood", cv="prefit").fit(X, y)
     for item, p in zip(X[:4], calibrated.predict_proba(X[:4]), strict=True):
         for t, k in np.ndindex(*p.shape):
             known = [{TAGS[k]} if s == t else {*TAGS} for s in range(len(p))]
@@ -180,13 +174,13 @@ def test_labels_that_are_not_known_and_hidden_states_are_summed_over(name, n_job
 
 def test_what_is_around_labels_that_are_not_known():
     X, y = sequences(40)
-    known, tagger = partly(y)[0], SequenceTagger(surrogate="log", ignore_label="?")
+    known, tagger = partly(y)[0], sskit.SequenceTagger(surrogate="log", ignore_label="?")
     nothing = tagger.fit(X, [["?"] * len(labels) for labels in y[:-1]] + [list(y[-1])])
     assert np.isfinite(nothing.coef_).all()
-    field = CalibratedTagger(tagger, method="likelihood").fit(X, known)
+    field = sskit.CalibratedTagger(tagger, method="likelihood").fit(X, known)
     assert field.predict_proba(X)[0].shape == (len(y[0]), 3)
     steps = clone(tagger).partial_fit(X[:20], known[:20], classes=TAGS)
-    for fitted in (steps.partial_fit(X[20:], known[20:]), RegularizationPath(tagger, cv=2)):
+    for fitted in (steps.partial_fit(X[20:], known[20:]), sskit.RegularizationPath(tagger, cv=2)):
         assert (fitted if fitted is steps else fitted.fit(X, known)).score(X, y) > 0.5
 
 
@@ -207,7 +201,7 @@ def test_paths(name, begin):
     if begin == "prior":
         before = clone(estimator).set_params(lam=0.3, tol=0.1).fit(X[::2], y[::2])
         estimator.set_params(prior=before)
-    path = RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
+    path = sskit.RegularizationPath(estimator, lam_min=1e-3).fit(X, y, sample_weight=weight)
     assert path.certified_ and path.lam_end_ <= 1e-3 and path.max_gap_ == 0.1
     far = path.estimator_at(1e9).coef_
     np.testing.assert_allclose(far, before.coef_ if begin else 0.0, atol=1e-6)
@@ -228,7 +222,7 @@ def test_paths(name, begin):
 def test_a_calibration_by_the_likelihood_fits_a_hinge_anew():
     """Probabilities of a model that was fitted before are those of the enumeration, above."""
     X, y = sequences(60)
-    field = CalibratedTagger(SequenceTagger(), method="likelihood").fit(X[:40], y[:40])
+    field = sskit.CalibratedTagger(sskit.SequenceTagger(), method="likelihood").fit(X[:40], y[:40])
     assert field.estimator_.surrogate == "log" and field.estimator.surrogate == "hinge"
     assert field.calibration_["pairs"] == 1.0 and not field.calibration_["bias"].any()
 
@@ -267,7 +261,7 @@ def test_a_kernel_is_the_inner_product_of_features(name):
     assert model.primal_objective_ == pytest.approx(linear.primal_objective_, rel=2e-5)
     assert model.dual_objective_ <= linear.primal_objective_
     shown, wanted = (
-        CalibratedTagger(m, method="likelihood", cv="prefit").fit(Z, y).predict_proba(Z)
+        sskit.CalibratedTagger(m, method="likelihood", cv="prefit").fit(Z, y).predict_proba(Z)
         if name == "sequences" else [m.predict_proba(Z)]
         for m, Z in ((model, X), (linear, features))
     )  # fmt: skip
@@ -296,20 +290,20 @@ def test_what_dual_steps_alone_can_do_excludes_is_named(params, name, cure):
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(**further).fit(X, labels)
     with pytest.raises(ValueError, match="cannot be combined with a path: not yet"):
-        RegularizationPath(clone(model).set_params(lam=None), lam_min=0.1).fit(X, y)
+        sskit.RegularizationPath(clone(model).set_params(lam=None), lam_min=0.1).fit(X, y)
 
 
 def test_what_they_do_not_take_is_named():
     X, y = sequences()
     (known, _), ones = partly(y), [np.ones(len(labels)) for labels in y]
-    tagger = SequenceTagger(surrogate="log", ignore_label="?")
-    hinge = SequenceTagger().fit(X, y)
+    tagger = sskit.SequenceTagger(surrogate="log", ignore_label="?")
+    hinge = sskit.SequenceTagger().fit(X, y)
     dual = clone(tagger).set_params(solver="exponentiated_gradient", random_state=0)
-    states = SequenceTagger(surrogate="log", n_states_per_label=2)
+    states = sskit.SequenceTagger(surrogate="log", n_states_per_label=2)
     small, none = (ExponentiatedGradient(max_memory=size) for size in (0.001, 0))
     calibration = {"method": "likelihood", "cv": "prefit"}
     for message, model, labels in (
-        ("surrogate='log'; use 'bcfw'", SequenceTagger(solver="lbfgs"), y),
+        ("surrogate='log'; use 'bcfw'", sskit.SequenceTagger(solver="lbfgs"), y),
         ("surrogate='log'; use 'bcfw'", clone(dual).set_params(surrogate="hinge"), y),
         (r"order=2 .*triples of labels .*'lbfgs'", clone(dual).set_params(order=2), y),
         (r"no known label.* not convex; use 'lbfgs'", dual, known),
@@ -317,10 +311,14 @@ def test_what_they_do_not_take_is_named():
         ("max_memory.* must be", clone(dual).set_params(solver=none), y),
         ("use 'auto' or 'lbfgs'", clone(states).set_params(solver=BCFW()), y),
         ("states would not be those", clone(states).set_params(prior=np.ones(9)), y),
-        ("a path cannot .* labels that are not", RegularizationPath(tagger, lam_min=0.1), known),
-        (r"a path cannot be combined .*'lbfgs'", RegularizationPath(dual, lam_min=0.1), y),
-        ("needs surrogate='log', got 'hinge'", CalibratedTagger(hinge, **calibration), y),
-        ("NP-hard", CalibratedTagger(states, method="likelihood", risk="labelling"), y),
+        (
+            "a path cannot .* labels that are not",
+            sskit.RegularizationPath(tagger, lam_min=0.1),
+            known,
+        ),
+        (r"a path cannot be combined .*'lbfgs'", sskit.RegularizationPath(dual, lam_min=0.1), y),
+        ("needs surrogate='log', got 'hinge'", sskit.CalibratedTagger(hinge, **calibration), y),
+        ("NP-hard", sskit.CalibratedTagger(states, method="likelihood", risk="labelling"), y),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(X, labels)
@@ -331,13 +329,13 @@ def test_what_they_do_not_take_is_named():
         ("bounds and surrogate='log' .* data in parts: not yet",
          lambda: Distributed(clone(tagger).set_params(bounds=(-1, 1))).fit([X], [y])),
         (r"a segmentation cannot be combined .*'lbfgs'",
-         lambda: SegmentTagger(surrogate="log", solver=dual.solver).fit(*segments())),
+         lambda: sskit.SegmentTagger(surrogate="log", solver=dual.solver).fit(*segments())),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             call()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SequenceTagger(surrogate="log", solver="lbfgs").fit(X, y)
+        sskit.SequenceTagger(surrogate="log", solver="lbfgs").fit(X, y)
 
 
 def chosen(estimator, X, y):
@@ -348,7 +346,7 @@ def chosen(estimator, X, y):
 
 def test_auto_takes_dual_steps_where_they_are_faster():
     X, y = make_digit_strings(12, random_state=0)
-    tagger = SequenceTagger(surrogate="log", random_state=0, max_iter=3)
+    tagger = sskit.SequenceTagger(surrogate="log", random_state=0, max_iter=3)
     assert chosen(tagger, X, y) is ExponentiatedGradient
     lam = clone(tagger).set_params(tol=10.0).fit(X, y).lam_
     hidden = [[-1, *labels[1:]] for labels in y]
@@ -364,7 +362,7 @@ def test_auto_takes_dual_steps_where_they_are_faster():
     assert chosen(clone(tagger).set_params(lam=0.6 * lam), X, y) is ExponentiatedGradient
     with mock.patch.object(ExponentiatedGradient, "_fits", lambda *_: False):
         assert chosen(tagger, X, y) is LBFGS
-    rows = StructSVMClassifier(surrogate="log", max_iter=3)
+    rows = sskit.StructSVMClassifier(surrogate="log", max_iter=3)
     assert chosen(rows, np.concatenate(X), np.concatenate(y)) is LBFGS
     spans = [["B-A"] * len(labels) for labels in y]
-    assert chosen(SegmentTagger(surrogate="log", max_iter=3), X, spans) is LBFGS
+    assert chosen(sskit.SegmentTagger(surrogate="log", max_iter=3), X, spans) is LBFGS

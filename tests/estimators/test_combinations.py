@@ -195,7 +195,7 @@ def try_together(family, one, other):
         assert " cannot be combined with " in str(found) and str(found).endswith(why)
 
 
-# Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
+# Elsewhere: data in parts (tests/dask), hidden parts of structures (tests/dask), types of springs,
 # what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
     "parts", "averaging", "fit in one piece", "groups", "unready model", "hidden",

@@ -106,7 +106,6 @@ CASES = {
     "lists of segments": (SegmentTagger(loss="segments", class_weight="balanced", lengths=False),
      csr(TOKENS), [[(0, min(len(x), 2), "a" if i < 10 else "bb")] for i, x in enumerate(TOKENS)],
      None),
-    "features of segments": (SegmentTagger(segment_features=mean_of), TOKENS, TAGS, WEIGHT),
     "trees": (TreeTagger(), TREES, TAGS, WEIGHT),
     "kinds": (TreeTagger(class_weight="balanced"), KINDS, TAGS, None),
     "kinds as numbers": (TreeTagger(loss="hamming"),
@@ -135,6 +134,7 @@ CASES = {
      WEIGHT),
     "poses with means": (PartsModel([1, -1, 1], means=rng.normal(size=(3, 2, 2))), MAPS, PLACES,
      None),
+    "features of segments": (SegmentTagger(segment_features=mean_of), TOKENS, TAGS, WEIGHT),
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
 DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers inputs) \
-	tests/estimators/test_first_requests.py
+	tests/estimators/test_serving.py
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
@@ -111,7 +111,7 @@ test-slow: $(VENV)/.installed $(VENV)/.test $(VENV)/.probes
 	$(BIN)/pytest -m "slow or realdata" -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 test-threads: $(VENV)/.installed $(VENV)/.test
-	SSKIT_SECONDS=$(THREADS_SECONDS) $(BIN)/pytest -m slow tests/estimators/test_first_requests.py
+	SSKIT_SECONDS=$(THREADS_SECONDS) $(BIN)/pytest -m slow tests/estimators/test_serving.py
 
 # The oldest Python with the lowest dependencies and the code for compilers without vector
 # extensions, the others with the newest and the release build; then more tests on the debug build.

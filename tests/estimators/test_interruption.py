@@ -12,15 +12,8 @@ from helpers.refusals import refused
 from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 
-from sskit import (
-    EarlyStopping,
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-    StructuredSVM,
-)
+import sskit
 from sskit.datasets import make_chains
 from sskit.estimators.base import estimator as _base
 from sskit.estimators.path import choosing as _choosing
@@ -114,7 +107,7 @@ calls = []
 def test_one_press_ends_a_fit_whose_exact_pass_takes_too_long(known, pressed):
     """An exact pass of 2.5 seconds is not begun where that is known, else it is cut short."""
     X, y = matchings(100)
-    model = StructuredSVM(Slow(0 if known else 130), lam=0.01, tol=0, random_state=0)
+    model = sskit.StructuredSVM(Slow(0 if known else 130), lam=0.01, tol=0, random_state=0)
     stops = pressed((20,))
     with pytest.warns(ConvergenceWarning, match="left out, because it takes too long") as caught:
         model.fit(X, y)
@@ -153,7 +146,7 @@ def test_an_interrupted_fit_goes_on_later(case, pressed):
 
 def test_a_press_at_the_end_loses_nothing(monkeypatch):
     """Ctrl-C comes when the solver is done."""
-    real = StructSVMClassifier._make_task
+    real = sskit.StructSVMClassifier._make_task
 
     def make_task(*args, **further):
         task = real(*args, **further)
@@ -165,14 +158,16 @@ def test_a_press_at_the_end_loses_nothing(monkeypatch):
         to_attributes.layout = task.layout
         return task._replace(to_attributes=to_attributes)
 
-    monkeypatch.setattr(StructSVMClassifier, "_make_task", make_task)
-    assert StructSVMClassifier(lam=0.01, random_state=0).fit(*flowers()).certified_
+    monkeypatch.setattr(sskit.StructSVMClassifier, "_make_task", make_task)
+    assert sskit.StructSVMClassifier(lam=0.01, random_state=0).fit(*flowers()).certified_
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
     X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), eps=0.05, lam_min=1e-3)
+    path = sskit.RegularizationPath(
+        sskit.StructSVMClassifier(random_state=0), eps=0.05, lam_min=1e-3
+    )
     whole, seen = clone(path).fit(X, y), set()
     for moments in [(3,), (200,), (700,), (2000,), (200, 201), (2000, 2000)]:
         pressed(moments)
@@ -208,39 +203,19 @@ def test_a_path_ends_with_the_last_model_that_is_done(pressed, monkeypatch):
         return estimator.score(X, y)
 
     for scoring in (None, scorer):
-        choice = RegularizationPath(StructSVMClassifier(random_state=0), cv=3, scoring=scoring)
+        choice = sskit.RegularizationPath(
+            sskit.StructSVMClassifier(random_state=0), cv=3, scoring=scoring
+        )
         with refused(choice, KeyboardInterrupt, "^$"):
             choice.fit(X, y)
         moments = ()
     assert len(calls) == 6
 
 
-@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
-def test_three_presses_end_a_search_and_one_ends_one_fit(pressed, monkeypatch):
-    X, y = flowers()
-    grid, model = {"lam": [0.1, 0.01]}, StructSVMClassifier(random_state=0)
-    stops = pressed((), (50,))
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
-    assert [stop.n_presses > 0 for stop in stops] == [False, True, False, False, False]
-    assert search.best_estimator_.certified_
-    made = []
-
-    def make_stop(max_time=None):
-        made.append(PressedStop(5, kept=True))
-        return made[-1]
-
-    monkeypatch.setattr(_base, "Stop", make_stop)
-    search = GridSearchCV(model, grid, cv=5)
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(X, y)
-    assert len(made) == 3
-    assert not hasattr(search, "best_estimator_")
-
-
 def test_early_stopping_keeps_the_best_weights_so_far(pressed):
     X, y = make_chains(40, n_states=4, random_state=0)
-    tagger = SequenceTagger(lam=0.3, tol=0, solver="bcfw", random_state=0)
-    whole = EarlyStopping(tagger, n_iter_no_change=50, random_state=0)
+    tagger = sskit.SequenceTagger(lam=0.3, tol=0, solver="bcfw", random_state=0)
+    whole = sskit.EarlyStopping(tagger, n_iter_no_change=50, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole.fit(X, y)

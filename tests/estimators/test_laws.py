@@ -161,10 +161,12 @@ def test_sparse_features_are_dense_ones(name):
 def test_named_columns_are_silent(name):
     """Warnings are errors: none of a public method, nor of what calls it, has lost the names."""
     X, y = FITS[name].data()
-    named = of_features(X, lambda rows: pd.DataFrame(rows).rename(columns="x{}".format))
+    named = of_features(X, framed)
     plain, model = make(name, max_iter=5).fit(X, y), make(name, max_iter=5).fit(named, y)
     if not name.endswith("graphs"):  # which keep no names
-        assert model.feature_names_in_[0] == "x0"
+        assert model.feature_names_in_[0] == "x0" and not hasattr(plain, "feature_names_in_")
+        with pytest.raises(ValueError, match="the columns of X are 'x|eature names"):
+            model.predict(of_features(X, lambda rows: framed(rows).iloc[:, ::-1]))
     assert model.score(named, y) == plain.score(X, y)
     for method in {"predict", "decision_function", "node_scores", "predict_states"} & {*dir(model)}:
         same(getattr(model, method)(named), getattr(plain, method)(X))
@@ -176,6 +178,10 @@ def test_named_columns_are_silent(name):
         assert len(wrapper.predict(named)) == len(y)
     folds = KFold(2, shuffle=True, random_state=0)
     assert np.isfinite(cross_val_score(clone(model), named, y, cv=folds)).all()
+
+
+def framed(rows):
+    return pd.DataFrame(rows).rename(columns="x{}".format)
 
 
 def frozen(data):
@@ -315,7 +321,7 @@ def test_scores_that_overflow_are_named(kind):
 # ---- tools -----------------------------------------------------------------------------------
 
 
-@of_each(*KINDS, *AROUND)
+@of_each(*KINDS, "rows, likelihood", "chains, likelihood", *AROUND)
 def test_tools_take_it(kind):
     (model, X, y), folds = case(kind, tol=0.1), KFold(2, shuffle=True, random_state=0)
     grid = {"estimator__lam" if kind in AROUND else "lam": [0.1, 1.0]}

@@ -1,9 +1,19 @@
-"""Single requests: fast ways change no answer, weights of this moment count, nothing is kept."""
+"""Single requests: fast ways change no answer, weights of this moment count, nothing is kept.
+
+Requests of several threads to a model that has answered none fill together what it keeps; what is
+made once for all models is made again too. SSKIT_SECONDS is for how long the slow test goes on, in
+every process that runs it.
+"""
 
 import copy
 import io
+import os
 import pickle
+import time
 import tracemalloc
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
 
 import joblib
 import numpy as np
@@ -12,6 +22,8 @@ import scipy.sparse as sp
 from helpers import families
 from helpers.requests import CASES, answers, bits, differing, served, together
 from sklearn.base import clone
+
+from sskit import SequenceTagger
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 WEIGHTS = (
@@ -111,7 +123,7 @@ def test_weights_of_this_moment_count(case):
 # what predictions read besides
 OTHERS = (
     "first_coef_", "last_coef_", "lengths_", "segment_coef_", "edge_coef_", "triples_", "means_",
-    "score_curves_", "n_states_", "max_length_", "component_labels_",
+    "score_curves_", "n_states_", "max_length_", "component_labels_", "classes_",
 )  # fmt: skip
 
 
@@ -119,6 +131,8 @@ OTHERS = (
 def test_what_is_not_as_it_was_fitted_is_named(case):
     model, requests = served(case)
     for name in (name for name in (*WEIGHTS, *OTHERS) if hasattr(model, name)):
+        if name == "classes_" and case.startswith(("sets", "hierarchy")):
+            continue  # names of columns
         value = np.asarray(getattr(model, name))
         wrongs = [None, "many"]
         if name in ("n_states_", "max_length_"):
@@ -127,6 +141,8 @@ def test_what_is_not_as_it_was_fitted_is_named(case):
             wrongs = [value[:1].repeat(len(value))]
         elif name == "score_curves_":
             wrongs = [value[:1]]  # none are those of raw scores
+        elif value.dtype == float and not name.endswith("coef_"):  # whose scores may overflow
+            wrongs.append(np.full(value.shape, 1e200))
         for wrong in [value[..., :-1], *wrongs]:
             damaged = copy.copy(model)
             setattr(damaged, name, wrong)
@@ -139,20 +155,12 @@ def test_what_is_not_as_it_was_fitted_is_named(case):
 def test_parameters_and_arrays_of_this_moment_count():
     model, requests = fresh(served("tagger, sparse")[0]), served("tagger, sparse")[1]
     long = max(requests, key=lambda request: request[0].shape[0])
-    free = model.predict(long)[0]
-    allowed = np.ones((3, 3), dtype=bool)
-    allowed[np.searchsorted(model.classes_, free[0]), :] = False
-    allowed[0, 1] = allowed[1, 2] = allowed[2, 0] = True
-    model.set_params(allowed_transitions=allowed)
-    codes = np.searchsorted(model.classes_, model.predict(long)[0])
-    assert allowed[codes[:-1], codes[1:]].all()
+    free, allowed = model.predict(long)[0], np.eye(3, k=1, dtype=bool) | np.eye(3, k=-2, dtype=bool)
+    assert bits(model.set_params(allowed_transitions=allowed).predict(long)[0]) != bits(free)
     allowed[...] = True  # the same object, written to
     assert bits(model.predict(long)[0]) == bits(free)
-    model.set_params(allowed_transitions=None, beam_size=1, n_jobs=2)
-    assert len(model.predict(long)[0]) == len(free)
-    model.set_params(beam_size=0)
     with pytest.raises(ValueError, match="beam_size"):
-        model.predict(long)
+        model.set_params(allowed_transitions=None, beam_size=0).predict(long)
     path, requests = fresh(served("classifier, path")[0]), served("classifier, path")[1]
     first = path.decision_function(requests[0])
     assert bits(first) == bits(path.estimator_at(path.lam_).decision_function(requests[0]))
@@ -195,3 +203,114 @@ def test_a_request_takes_no_more_for_more_weights(case):
 
 class Sub(np.ndarray):
     """Arrays of a class of their own."""
+
+
+# ---- the first requests, by threads -------------------------------------------------------------
+
+
+SECONDS = float(os.environ.get("SSKIT_SECONDS", "20"))
+TOKENS = "sequences, tokens", "sequences, tokens, names assigned"
+
+
+class Name(str):
+    """Keys that dicts compare by Python code."""
+
+    def __eq__(self, other):
+        return str.__eq__(self, other)
+
+    def __hash__(self):
+        return str.__hash__(self)
+
+
+class Lonely(Name):
+    """Keys that dicts find by no other string."""
+
+    def __hash__(self):
+        return id(self)
+
+
+def make_token(rng, depth=0):
+    """Return a token of some attributes of many, with values of all kinds."""
+    token = {}
+    for j in rng.choice(60, 12, replace=False).tolist():
+        word = f"w{rng.integers(20)}"
+        kind, key = (j + depth) % 10, (str, Name, Lonely)[j % 7 % 3](f"a{j}")
+        if kind == 9 and depth < 2:
+            inner = make_token(rng, depth + 1)
+            token[key] = inner if j % 4 else MappingProxyType(inner)
+        else:
+            values = word, [word, "x"], {word}, (word,), np.float32(j), np.int8(1), Fraction(1, 2)
+            token[key] = (*values, True, 2.5, Name(word))[kind]
+    return token
+
+
+@cache
+def tokens():
+    """Return a tagger that was fitted to tokens, and requests, some attributes of which are new."""
+    rng = np.random.default_rng(0)
+    X = [[make_token(rng) for _ in range(2)] for _ in range(62)]
+    y = [["a", "b"] for _ in X]
+    model = SequenceTagger(tol=0.5, max_iter=2, random_state=0).fit(X[:50], y[:50])
+    return model, [X[i : i + 1] for i in range(46, 62)]
+
+
+def unasked(case):
+    """Return a model that has answered no request, and requests to it."""
+    model, requests = tokens() if case in TOKENS else served(case)
+    model = pickle.loads(pickle.dumps(model))
+    if case == TOKENS[1]:
+        # the same names as another object: their columns are not known
+        model.vectorizer_.feature_names_ = [*model.vectorizer_.feature_names_]
+    return model, requests
+
+
+@cache
+def expected(case):
+    """Return the answers to all requests of one thread."""
+    model, requests = unasked(case)
+    return [bits(answers(model, request)) for request in requests]
+
+
+def check(case, interval=1e-5):
+    """Let threads ask a fresh model."""
+    right, (model, requests) = expected(case), unasked(case)
+    assert differing(model, requests, right, interval) == [], case
+
+
+@pytest.mark.parametrize("case", TOKENS)
+def test_threads_ask_a_fresh_model(case):
+    """The others do so in test_serving.py."""
+    for _ in range(6):
+        check(case)
+
+
+@pytest.mark.slow
+def test_threads_ask_fresh_models_for_long():
+    rng, end = np.random.default_rng(), time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        # half of the time those whose requests keep most
+        cases = TOKENS if rng.random() < 0.5 else [*CASES]
+        check(cases[rng.integers(len(cases))], 10.0 ** rng.uniform(-6, -3))
+
+
+def test_attributes_in_use_are_never_replaced():
+    """Values and keys of a class of their own may change a token, or come first, as threads may."""
+    model, right = pickle.loads(pickle.dumps(tokens()[0])), tokens()[0]
+    name = next(name for name in model.feature_names_in_ if name.startswith("a1="))[3:]
+
+    class Meddling(list):
+        def __iter__(self):
+            # the attribute of this value comes in the table in the meantime
+            seen.append(model.predict([[{"a1": name, "a2": [name]}]]))
+            token[next(iter(token))] = None  # and the token does not hold this list any longer
+            return super().__iter__()
+
+    seen, token = [], {}
+    for _ in range(3):
+        for key in ("a1", Name("a1"), Lonely("a1")):
+            token.clear()
+            token[key] = Meddling([name])
+            found = model.decision_function([[token]])
+            plain = right.decision_function([[{"a1": name}]])
+            np.testing.assert_array_equal(found[0], plain[0])
+    assert len(seen) == 9

@@ -66,6 +66,11 @@ COSTS = {"O": {"I-yy": 2.0}, "B-yy": {"B-x": 0.5}}
 RULES = np.ones((5, 5), dtype=bool)
 
 
+def mean_of(x, start, stop):
+    """Features of a whole segment."""
+    return [x[start:stop].mean(), 1.0]
+
+
 def csr(X):
     return [sp.csr_array(x * (x > 0)) for x in X]
 
@@ -129,6 +134,7 @@ CASES = {
      WEIGHT),
     "poses with means": (PartsModel([1, -1, 1], means=rng.normal(size=(3, 2, 2))), MAPS, PLACES,
      None),
+    "features of segments": (SegmentTagger(segment_features=mean_of), TOKENS, TAGS, WEIGHT),
 }  # fmt: skip
 
 

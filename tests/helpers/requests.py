@@ -24,7 +24,7 @@ NAMES = [
     "segments", "segments, tags", "trees", "trees, hidden states", "trees, kinds",
     "classifier, names", "classifier, sparse", "classifier, components", "classifier, rbf",
     "classifier, structure", "sets", "sets, relaxed", "hierarchy", "graphs", "graphs, tables",
-    "graphs, expansions", "graphs, any", "graphs, hidden states", "poses", "calibrated",
+    "graphs, expansions", "graphs, any", "graphs, hidden states", "poses", "calibrated", "tokens",
 ]  # fmt: skip
 CASES = {name: MODELS[name] for name in NAMES} | {
     "tagger, two labels": fast(sskit.SequenceTagger, two_labels),

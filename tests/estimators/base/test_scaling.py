@@ -15,15 +15,7 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 
-from sskit import (
-    EarlyStopping,
-    HierarchicalMultilabel,
-    MultilabelPairwise,
-    RankingSVM,
-    RegularizationPath,
-    SequenceTagger,
-    StructSVMClassifier,
-)
+import sskit
 from sskit.models.columns import scaling
 from sskit.models.columns.scaling import ColumnSums, heavy_columns
 
@@ -38,12 +30,12 @@ UNIT = 2.0 ** RNG.integers(-8, 14, P)
 OFFSET = UNIT * RNG.integers(-99, 99, P)
 GROUPS = np.arange(N) // 8
 MODELS = {
-    "classes": (StructSVMClassifier(), LABELS),
-    "two classes": (StructSVMClassifier(), LABELS > 0),
-    "components": (StructSVMClassifier(n_components=2), LABELS),
-    "pairs": (MultilabelPairwise(), SETS),
-    "tree of labels": (HierarchicalMultilabel([-1, 0, 1]), CLOSED),
-    "ranking": (RankingSVM(), LABELS),
+    "classes": (sskit.StructSVMClassifier(), LABELS),
+    "two classes": (sskit.StructSVMClassifier(), LABELS > 0),
+    "components": (sskit.StructSVMClassifier(n_components=2), LABELS),
+    "pairs": (sskit.MultilabelPairwise(), SETS),
+    "tree of labels": (sskit.HierarchicalMultilabel([-1, 0, 1]), CLOSED),
+    "ranking": (sskit.RankingSVM(), LABELS),
 }
 SOLVERS = ["auto", "bcfw", "multi_plane", "frank_wolfe", "cutting_plane", "subgradient"]
 
@@ -57,7 +49,7 @@ FORMS = {
 }
 ROWS = UNIT * X + OFFSET
 LINEAR = {name: MODELS[name] for name in ("classes", "two classes", "pairs", "tree of labels")}
-LINEAR["likelihood"] = StructSVMClassifier(surrogate="log"), LABELS
+LINEAR["likelihood"] = sskit.StructSVMClassifier(surrogate="log"), LABELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -112,7 +104,7 @@ def test_sparse_rows_are_scaled(form):
     """If they have not one norm, or where that is asked for."""
     dense = X * (np.abs(X) > 1.8) * [1.0, 2.0, 0.5, 3.0, 0.2]
     size = np.abs(dense).max(axis=0)
-    plain = StructSVMClassifier(random_state=0, tol=1e-6, standardize=False)
+    plain = sskit.StructSVMClassifier(random_state=0, tol=1e-6, standardize=False)
     auto, asked = (clone(plain).set_params(standardize=scale) for scale in ("auto", True))
     auto.fit(form(dense), LABELS)
     np.testing.assert_allclose(auto.feature_scale_, size)
@@ -141,28 +133,11 @@ def test_sparse_rows_that_are_dense_in_fact_are_dense(name, fit_intercept):
 
 def test_constant_columns_have_no_weights():
     rows = np.column_stack([X, np.full(N, 0.1), np.full(N, 1e9), np.zeros(N)])
-    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    model = sskit.StructSVMClassifier(random_state=0).fit(rows, LABELS)
     assert (np.abs(model.coef_[:, P:]) <= 1e-16).all()
-    plain = StructSVMClassifier(random_state=0).fit(X, LABELS)
+    plain = sskit.StructSVMClassifier(random_state=0).fit(X, LABELS)
     assert model.lam_ == pytest.approx(plain.lam_)
     bracket(model, plain)
-
-
-@every_pair(
-    name=["classes", "components", "pairs", "tree of labels", "ranking"],
-    bounds=[(-1e-3, 2e-3), (0, np.inf), {"coef": (-np.inf, 1e-4)}],
-    solver=["bcfw", "frank_wolfe", "cutting_plane"],
-)
-def test_bounds_are_in_the_units_of_the_rows(name, bounds, solver):
-    estimator, y = MODELS[name]
-    options = {"bounds": bounds, "solver": solver, "random_state": 0, "max_iter": 30}
-    model = clone(estimator).set_params(**options).fit(ROWS, y)
-    of_block = isinstance(bounds, dict)
-    lower, upper = bounds["coef"] if of_block else bounds
-    for block in ("coef_",) if of_block else ("coef_", "intercept_"):
-        values = getattr(model, block, np.full(1, upper))  # rankings have no intercept
-        assert (values >= lower).all() and (values <= upper).all()
-    assert model.dual_gap_ >= -1e-9
 
 
 def test_sums_of_parts_are_those_of_all():
@@ -184,17 +159,6 @@ def test_sums_of_parts_are_those_of_all():
         assert ColumnSums.of(np.ones((4, 2)), weight, room).columns().norm == expected
 
 
-def test_paths_and_early_stopping():
-    model = StructSVMClassifier(random_state=0)
-    path, plain = (RegularizationPath(model, lam_min=0.05).fit(r, LABELS) for r in (ROWS, X))
-    np.testing.assert_allclose(path.lams_, plain.lams_, rtol=1e-6)
-    at, expected = path.estimator_at(0.1), plain.estimator_at(0.1).decision_function(X)
-    np.testing.assert_allclose(at.decision_function(ROWS), expected, atol=1e-4)
-    np.testing.assert_array_equal(path.coef_at(0.1)[: 3 * P].reshape(P, 3).T, at.coef_)
-    stopped = [EarlyStopping(model, random_state=0).fit(r, LABELS) for r in (ROWS, X)]
-    np.testing.assert_array_equal(stopped[0].predict(ROWS), stopped[1].predict(X))
-
-
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame])
 def test_a_column_with_nearly_all_of_the_norm_is_named(form):
     items = [np.column_stack([x, [1e9] * 6]) for x in X[:60].reshape(-1, 6, P)]
@@ -208,9 +172,12 @@ def test_a_column_with_nearly_all_of_the_norm_is_named(form):
             model.fit(of_features(rows, lambda x: form(x, **given)), labels)
         assert caught[0].filename == __file__
     harmless = [np.column_stack([x[:, :P], [2.0] * 6]) for x in items]
-    SequenceTagger().fit(harmless, y)  # warnings are errors
+    sskit.SequenceTagger().fit(harmless, y)  # warnings are errors
     rows = np.concatenate(items)
-    for model in (StructSVMClassifier(), StructSVMClassifier(standardize=False, max_iter=3000)):
+    for model in (
+        sskit.StructSVMClassifier(),
+        sskit.StructSVMClassifier(standardize=False, max_iter=3000),
+    ):
         with nullcontext() if model.max_iter != 3000 else pytest.warns(UserWarning, match="^col"):
             model.fit(form(rows), LABELS[:60])
 
@@ -220,15 +187,15 @@ def test_a_column_with_most_of_the_norm_is_named_where_much_of_the_objective_is_
     X, y = load_wine(return_X_y=True)
     match = r"^column 12 of X has 98.38 % .* useless: 0.[78]\d* of the objective of w = 0 is left"
     for model, *data in (
-        (StructSVMClassifier(standardize=False, random_state=0), X, y),
-        (SequenceTagger(random_state=0), [X[i::20] for i in range(20)],
+        (sskit.StructSVMClassifier(standardize=False, random_state=0), X, y),
+        (sskit.SequenceTagger(random_state=0), [X[i::20] for i in range(20)],
          [y[i::20] for i in range(20)]),
     ):  # fmt: skip
         with pytest.warns(UserWarning, match=match):
             model.fit(*data)
     # with one that tells the classes nothing is lost
     X[:, 12] = 1e3 * (y - 1.0)
-    StructSVMClassifier(standardize=False, random_state=0).fit(X, y)
+    sskit.StructSVMClassifier(standardize=False, random_state=0).fit(X, y)
 
 
 def test_few_columns_with_most_of_the_norm_are_named_together():
@@ -240,14 +207,14 @@ def test_few_columns_with_most_of_the_norm_are_named_together():
     share = 100 * squares.iloc[:2].sum() / squares.sum()
     match = rf"^columns '{first}' and '{second}' of X have {share:.4g} % .* leave these out$"
     with pytest.warns(UserWarning, match=match):
-        StructSVMClassifier(standardize=False, random_state=0).fit(X, y)
+        sskit.StructSVMClassifier(standardize=False, random_state=0).fit(X, y)
     assert heavy_columns([X[[first, second, "hue"]].to_numpy()], None) is None
-    assert StructSVMClassifier(random_state=0).fit(X, y).score(X, y) > 0.95
+    assert sskit.StructSVMClassifier(random_state=0).fit(X, y).score(X, y) > 0.95
 
 
 def test_warm_starts_go_on_with_columns_as_they_are():
     """That fits of the same columns do is in test_warm_start.py."""
-    model = StructSVMClassifier(lam=0.02, tol=1e-3, warm_start=True, random_state=0)
+    model = sskit.StructSVMClassifier(lam=0.02, tol=1e-3, warm_start=True, random_state=0)
     model.fit(ROWS, LABELS)
     plain = clone(model.set_params(standardize=False, lam=1e7)).set_params(warm_start=False)
     for each in (model, plain):
@@ -262,7 +229,7 @@ def test_columns_that_are_dense_in_fact_are_standardized_in_any_storage():
     kinds = np.eye(3)[rng.integers(0, 3, N)]
     seldom = np.where(rng.uniform(size=N) < 0.2, rng.uniform(0, 4, N), 0.0)
     rows = sp.csr_array(np.column_stack([ROWS[:, :2], kinds, seldom, np.ones(N) - kinds[:, 0]]))
-    model = StructSVMClassifier(random_state=0).fit(rows, LABELS)
+    model = sskit.StructSVMClassifier(random_state=0).fit(rows, LABELS)
     np.testing.assert_allclose(model.feature_scale_[:2], ROWS[:, :2].std(axis=0))
     np.testing.assert_allclose(model.feature_scale_[2:], [1, 1, 1, seldom.max(), 1])
     columns = ColumnSums.of(rows, None, np.inf).columns()
@@ -270,7 +237,7 @@ def test_columns_that_are_dense_in_fact_are_standardized_in_any_storage():
     assert sp.issparse(scaled) and scaled.has_canonical_format
     expected = (rows.toarray() - columns.shift) * columns.factor
     np.testing.assert_allclose(scaled.toarray(), expected, atol=1e-12)
-    by_hand = StructSVMClassifier(random_state=0, standardize=False).fit(expected, LABELS)
+    by_hand = sskit.StructSVMClassifier(random_state=0, standardize=False).fit(expected, LABELS)
     bracket(model, by_hand)
     assert model.lam_ == pytest.approx(by_hand.lam_)
 
@@ -283,7 +250,7 @@ def test_no_room_for_the_copy_of_rows_in_a_file(monkeypatch):
 
     monkeypatch.setattr("os.posix_fallocate", full)
     with pytest.raises(OSError, match=r"takes 2560 bytes, .* TMPDIR .* standardize=False"):
-        StructSVMClassifier().fit(rows, LABELS)
+        sskit.StructSVMClassifier().fit(rows, LABELS)
 
 
 RENUMBERED = ["rows, kernel", "rows, bounds", "chains, kernel", "chains, edges", "chains, bounds"]

@@ -9,9 +9,11 @@ import pytest
 import scipy.sparse as sp
 from helpers.fits import FITS, HINGES, SOLVERS, suits
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from sskit import EarlyStopping, RegularizationPath, SequenceTagger, StructSVMClassifier
-from sskit.solvers import ALIASES, BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane
+import sskit
+from sskit.datasets import make_chains
+from sskit.solvers import ALIASES, BCFW, GDMM, CuttingPlane, MultiPlane, SoftBCFW
 from sskit.solvers import SOLVERS as NAMES
 
 # Two fits of a few passes differ as soon as their solvers do.
@@ -82,7 +84,7 @@ def test_strings_and_shorthand():
             if not NAMES.get(name, BCFW).takes_likelihood
         ),
     ):
-        model = SequenceTagger(**params, **PASSES).fit(X, y)
+        model = sskit.SequenceTagger(**params, **PASSES).fit(X, y)
         name = params.get("solver", "auto")
         kind = NAMES[ALIASES.get(name, name)]
         assert type(model.solver_) is kind or name == "auto"
@@ -104,28 +106,13 @@ def test_batches_of_a_kernel_space(n_jobs):
     assert all_rows.solver_.batch_size == 1
 
 
-@pytest.mark.parametrize("fit", ["chains", "rows, few kernel rows", "graphs", "parts"])
-def test_paths_and_early_stopping(fit):
-    X, y = FITS[fit].data()
-    for solver in (BCFW(), BCFW(steps="fw"), MultiPlane(), FrankWolfe()):
-        estimator = clone(FITS[fit].estimator).set_params(solver=solver, random_state=0)
-        path = RegularizationPath(estimator, eps=0.3, max_breakpoints=4).fit(X, y)
-        used = path.estimator_at(path.lam_end_).solver_
-        again = clone(path).set_params(estimator__solver=used).fit(X, y)
-        for name in ("lams_", "coefs_", "dual_gaps_", "n_oracle_calls_"):
-            assert pickle.dumps(vars(again)[name]) == pickle.dumps(vars(path)[name]), (solver, name)
-    model = EarlyStopping(estimator.set_params(max_iter=20), random_state=0).fit(X, y)
-    again = clone(model).set_params(estimator__solver=model.estimator_.solver_).fit(X, y)
-    assert differences(again.estimator_, model.estimator_) == []
-
-
 def test_it_is_an_object_of_its_own():
     X, y = FITS["rows"].data()
     solver = BCFW()
-    model = StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
+    model = sskit.StructSVMClassifier(solver=solver, **PASSES).fit(X, y)
     assert model.solver_ is not solver and solver.get_params() == BCFW().get_params()
     # what "auto" stands for is what it says
-    chains = SequenceTagger(**PASSES).fit(*FITS["chains"].data()).solver_
+    chains = sskit.SequenceTagger(**PASSES).fit(*FITS["chains"].data()).solver_
     assert model.solver_.steps == "projection" and chains.steps == "pairwise"
     assert chains.block_steps == 5
 
@@ -149,6 +136,34 @@ def test_with_very_many_weights_cuts_are_too_dear():
     rng = np.random.default_rng(0)
     X = [sp.random(6, p, density=0.01, format="csr", random_state=rng) for p in (9_000,) * 3]
     y = [rng.permutation(6) % 3 for _ in X]
-    model = SequenceTagger(random_state=0, tol=0.1)
+    model = sskit.SequenceTagger(random_state=0, tol=0.1)
     assert type(model.fit(X, y).solver_) is BCFW
     assert type(model.fit([x[:, :5000] for x in X], y).solver_) is CuttingPlane
+
+
+# ---- training factor by factor ------------------------------------------------------------------
+
+
+CHAINS = make_chains(30, n_states=4, random_state=0)
+
+
+def test_histories_have_what_dual_decomposition_measures():
+    for solver, column in (("gdmm", "n_scores"), ("soft_bcfw", "soft_gap")):
+        tagger = sskit.SequenceTagger(lam=1.0, solver=solver, tol=0.05, random_state=0).fit(*CHAINS)
+        assert tagger.certified_
+        assert {"lagrangian", "infeasibility", column} < set(tagger.history_)
+        with pytest.raises(ValueError, match=f"^rescaling='slack' cannot be .*'{solver}'"):
+            tagger.set_params(rescaling="slack").fit(*CHAINS)
+
+
+def test_without_exact_passes():
+    """That such a fit converges, uncertified and without a call of the oracle, is in test_gdmm."""
+    for solver, told in (
+        (GDMM(gap_every=None), "with no gap, and an infeasibility of 0"),
+        (SoftBCFW(gap_every=None), "with no gap, and an infeasibility of 0"),
+        ("gdmm", "with a relative duality gap of"),
+    ):
+        tagger = sskit.SequenceTagger(solver=solver, max_iter=2, random_state=0)
+        with pytest.warns(ConvergenceWarning, match=f"after 2 passes {told}"):
+            tagger.fit(*CHAINS)
+        assert np.isnan(tagger.dual_gap_) == (solver != "gdmm")

@@ -47,6 +47,7 @@ COMPLETED = {
     "states, labels, edges": ("chains, edges", PART | {"n_states_per_label": {0: 2}}),
     "states of graphs": ("any graphs", TWO | {"inference": "elimination"}),
     "states of trees": ("trees", TWO),
+    "states of segments": ("segments", TWO | {"max_length": 5}),
     "components": ("rows", {"n_components": 2}),
     "components, scaled": ("rows, scaled", {"n_components": 2}),
 }
@@ -258,8 +259,7 @@ RULES = ~np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=bool)  # of a pair th
 INCONSISTENT = [
     ("rows", lambda X: X + 1e-9 * np.eye(10, 3, -7), None, {}, r"X\[7\] changed"),
     ("rows", None, only(3, lambda k: "b"), {}, r"y\[3\] changed"),
-    ("rows", None, lambda y: np.where(y == "c", "d", y), {},
-     r"classes changed from \['a', .* 'b', 'd'\]"),
+    ("rows", None, lambda y: np.where(y == "c", "d", y), {}, r"classes changed from \['a',"),
     ("rows", lambda X: X[:, :2], None, {}, "the number of features changed from 3 to 2"),
     ("rows", None, None, {"fit_intercept": False}, "the weights changed"),
     ("chains", only(5, lambda x: x + 1), None, {}, r"X\[5\] changed"),
@@ -275,8 +275,7 @@ INCONSISTENT = [
     ("chains, second order", None, None, {"order": 1}, ""),
     ("chains, edges", only(6, lambda pair: (pair[0], 2.0 * pair[1])), None, {},
      r"the edge features of X\[6\] changed"),
-    ("chains, edges", lambda X: [x for x, _ in X], None, {},
-     "the number of edge features changed from 2 to 0"),
+    ("chains, edges", lambda X: [x for x, _ in X], None, {}, "the number of edge features changed"),
     ("rows, kernel", None, None, {"gamma": 0.7}, "the kernel changed"),
     ("rows, kernel", None, None, {"kernel": "linear", "surrogate": "crammer_singer"},
      "the kernel changed"),

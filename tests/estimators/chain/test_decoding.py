@@ -1,11 +1,13 @@
-"""Predictions of taggers: with a beam, under what is known, of sequences without tokens."""
+"""A beam is the oracle's, one sequence is labelled as among others, and what is known is kept to.
+
+That beams keep to it too is in tests/estimators/test_enumeration.py.
+"""
 
 import copy
 import pickle
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -18,39 +20,6 @@ from sskit.utils import RaggedArray
 
 K = 3
 X, Y = make_chains(30, n_features=4, n_states=K, noise=1.5, max_length=5, random_state=0)
-# the label 1 may not come after 0, nor 2 after 1
-ALLOWED = ~np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
-
-
-def draw(rng, rules):
-    """What is known of sequences, so that something is left by the rules."""
-    known = []
-    for x in X:
-        while True:
-            mask = rng.random((len(x), K)) < 0.6
-            mask[np.arange(len(x)), rng.integers(K, size=len(x))] = True
-            reached = mask[0]
-            for row in mask[1:]:
-                reached = row & (reached.any() if rules is None else rules[reached].any(axis=0))
-            if reached.any():
-                break
-        known.append(mask)
-    return known
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("rules", [None, ALLOWED])
-def test_a_beam_keeps_to_it(kernel, rules):
-    """Where the beam loses all that is possible, the best labelling is found in its place."""
-    model = SequenceTagger(lam=0.05, tol=0.1, random_state=0, kernel=kernel).fit(X, Y)
-    model.set_params(allowed_transitions=rules)
-    for seed in range(5):
-        known = draw(np.random.default_rng(seed), rules)
-        for size in (1, 2):
-            found = model.set_params(beam_size=size).predict(X, known=known)
-            for y, mask in zip(found, known, strict=True):
-                assert mask[np.arange(len(y)), y].all()
-                assert rules is None or rules[y[:-1], y[1:]].all()
 
 
 TAGS = np.array(["B-x", "E-x", "I-x", "O", "S-x"])
@@ -172,55 +141,14 @@ def test_one_sequence_is_labelled_as_among_others(n_labels, monkeypatch):
         model.predict(with_new[:2])
 
 
-def test_what_was_changed_after_a_fit_is_found_with_one_sequence_too():
-    """In other requests: test_serving.py."""
-    fitted, x = tokens_fit(), TOKENS[:1]
-    expected, names = fitted.predict(x)[0], np.array(["a", "b", "c"])
-
-    def changed(name, value):
-        model = copy.copy(fitted)
-        setattr(model, name, value)
-        return model
-
-    for name, value in (
-        ("coef_", fitted.coef_.astype(np.float32)),
-        ("transitions_", np.asfortranarray(fitted.transitions_)),
-        ("start_", fitted.start_.astype(np.float32)),
-    ):
-        np.testing.assert_array_equal(changed(name, value).predict(x)[0], expected)
-    np.testing.assert_array_equal(changed("classes_", names).predict(x)[0], names[expected])
-    for name, value, message in (
-        ("coef_", np.full_like(fitted.coef_, np.nan), r"coef_\[.*\] is nan"),
-        ("coef_", fitted.coef_[:, 1:], "coef_ must have the shape"),
-        ("transitions_", np.full((3, 3), np.inf), r"transitions_\[0, 0\] is inf"),
-        ("start_", np.array([0, 1e200, 0]), r"start_\[1\] is 1e\+200"),
-        ("end_", "abc", "end_ must be an array of numbers"),
-        ("classes_", np.arange(4), "must have the shape"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            changed(name, value).predict(x)
-    with pytest.raises(ValueError, match="too large"):
-        fitted.predict([[{"n": 1e300}, {"w": "1"}]])
-
-
-@pytest.mark.parametrize(
-    "empty", [[], (), np.empty((0, 0)), sp.csr_array((0, 4)), pd.DataFrame(np.empty((0, 4)))]
-)
-def test_empty_sequences_of_any_form(empty):
-    """Of all models: tests/models/test_request.py; in a fit they are nothing: test_lists.py."""
-    model = SequenceTagger(tol=0.5, random_state=0).fit(X, Y)
-    found, expected = model.predict([empty, X[0], empty]), model.predict(X[:1])
-    assert len(found[0]) == len(found[2]) == 0 and np.array_equal(found[1], expected[0])
-    assert model.score([empty, X[0]], [[], Y[0]]) == model.score(X[:1], Y[:1])
-    with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
-        clone(model).fit([empty], [[]])
-
-
 def test_empty_sequences_keep_the_names_of_others():
+    """What else holds of them: tests/models/test_request.py; in a fit they are nothing."""
     model = SequenceTagger(tol=0.5, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match=r"X\[2\] contains NaN at row 0, column 0"):
         model.predict([[], X[0], np.nan * X[1]])
     with pytest.raises(ValueError, match=r"X\[2\] has 1 features but X\[0\] has"):
         model.predict([X[0], [], X[1][:, :1]])
+    with pytest.raises(ValueError, match=r"X\[0\] is empty: a sequence needs one row or more"):
+        clone(model).fit([[]], [[]])
     stacked = RaggedArray(np.concatenate(X[:2]), [0, 0, len(X[0]), len(X[0]) + len(X[1])])
     assert [len(labels) for labels in model.predict(stacked)] == [0, len(X[0]), len(X[1])]

@@ -1,7 +1,5 @@
 """Schemes of tags in training and prediction, tags that break them, and rules of prediction."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 from helpers.labellings import follows, max_marginals, score_labellings
@@ -42,11 +40,11 @@ def n_violations(y, scheme="bio", classes=NAMES):
     return len(find_violations(labels, offsets, *scheme_transitions(scheme, classes)))
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("given", [{}, {"kernel": "rbf"}, {"order": 2}], ids=" ".join)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_predictions_are_legal_and_the_best(scheme, kernel):
+def test_predictions_are_legal_and_the_best(scheme, given):
     y = TAGS[scheme]
-    model = tagger(scheme, kernel=kernel).fit(X, y)
+    model = tagger(scheme, **given).fit(X, y)
     found, classes = model.predict(X), model.classes_
     assert model.certified_ and n_violations(found, scheme, classes) == 0
     convert_tags(found, scheme, "bio")  # all are legal
@@ -59,7 +57,7 @@ def test_predictions_are_legal_and_the_best(scheme, kernel):
         [b[0] != "I" or a[1:] == b[1:] for b in NAMES] for a in NAMES
     ]
     # a forbidden transition has no weight
-    assert kernel == "rbf" or not model.transitions_[~rules].any()
+    assert "kernel" in given or not model.transitions_[~rules].any()
     few = [x for x in X if len(x) <= 3]
     tables, best = model.decision_function(few), model.predict_topk(few, 6)
     for x, table, top in zip(few, tables, best, strict=True):
@@ -101,24 +99,6 @@ def test_tags_that_break_the_scheme_are_named():
     y = [["I-x", "B-x", "O"], ["O", "B-x", "O"]]  # one of iob1 parts spans only
     with pytest.raises(ValueError, match=r"^y\[1\]\[1\] is B-x after O, which"):
         tagger("iob1").fit([np.ones((3, 2))] * 2, y)
-
-
-@pytest.mark.parametrize("action", ["repair", "ignore"])
-def test_tags_that_break_the_scheme_are_mended(action):
-    y = [*SOME, np.array(["O", "B-x", "I-x"])]
-    X = [np.random.default_rng(i).normal(size=(3, 2)) for i in range(4)]
-    model, told = tagger("bioes", on_violation=action), r"^1 labels .* y\[3\]\[2\] from I-x to E-x"
-    with pytest.warns(UserWarning, match=told) if action == "repair" else nullcontext():
-        model.fit(X, y)
-    assert n_violations(model.predict(X), "bioes", model.classes_) == 0
-
-
-def test_they_are_counted_and_up_to_ten_are_named():
-    model, told = tagger("bio"), f"there are {n_violations(CORPUS[1])} such labels"
-    with refused(model, ValueError, told) as caught:
-        model.fit(*CORPUS)
-    assert str(caught.value).count("] is ") == 10
-    assert "on_violation='repair'" in str(caught.value)
 
 
 def test_repaired_labels_are_trained_on():

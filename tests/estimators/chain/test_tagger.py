@@ -1,32 +1,16 @@
-"""SequenceTagger: constraints and bounds, scores, callbacks, triples of labels."""
+"""SequenceTagger with features of edges has tables of weights for them, which a plain fit forgets.
 
-import itertools
+Objectives and predictions are those of enumeration in tests/estimators/test_enumeration.py.
+"""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 
-LAM = 0.1
-
-
 X, Y = make_chains(25, n_features=4, n_states=3, max_length=5, min_length=1, random_state=0)
-
-
-def fit(X, y, **params):
-    """Return a model whose gap is at most `tol`, since P(0) is one with the Hamming loss."""
-    given = {"loss": "hamming", "lam": LAM, "random_state": 0, "max_iter": 100_000, "tol": 1e-3}
-    return SequenceTagger(**given | params).fit(X, y)
-
-
-def test_rules_that_allow_no_long_sequence():
-    X, y = [np.eye(2), np.eye(2)[:1], np.eye(2)[1:]], [[0, 1], [0], [1]]
-    model = fit(X, y, tol=0.05, allowed_transitions=np.eye(2, k=1, dtype=bool))
-    assert [labels.tolist() for labels in model.predict(X)] == y
-    for method in (model.predict, model.decision_function, lambda X: model.predict_topk(X, 2)):
-        with pytest.raises(ValueError, match="no labelling of a sequence of length 3"):
-            method([np.ones((3, 2))])
 
 
 def test_one_label_and_one_token():
@@ -37,46 +21,7 @@ def test_one_label_and_one_token():
     assert model.decision_function([two])[0].shape == (2, 1)
 
 
-class Failing:
-    """A callback that fails after the first pass; those that stop are tested with classifiers."""
-
-    def setup(self, estimator, context):
-        pass
-
-    teardown = on_fit_task_begin = setup
-
-    def on_fit_task_end(self, estimator, context, *, X, y, metadata, fitted_estimator):
-        raise ArithmeticError(str(fitted_estimator.score(X, y, metadata["sample_weight"])))
-
-
-def test_error_in_a_callback_leaves_the_model():
-    pytest.importorskip("sklearn.callback")
-    model = fit(X, Y, tol=0.1)
-    before = model.coef_
-    with pytest.raises(ArithmeticError, match="0"):
-        model.set_params(lam=1.0).set_callbacks(Failing()).fit(X, Y)
-    assert model.coef_ is before
-
-
 # ---- three labels in a row have a weight -----------------------------------------------------
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_schemes_of_tags_are_kept(n_jobs):
-    rng, forms = np.random.default_rng(0), ["OBIO", "BII", "BBIOO", "O", "OB"]
-    names = {"O": "O", "B": "B-x", "I": "I-x"}
-    y = [[names[tag] for tag in form] for form in rng.choice(forms, 20)]
-    X = [rng.normal(size=(len(labels), 3)) for labels in y]
-    model = SequenceTagger(order=2, allowed_transitions="bio", n_jobs=n_jobs, random_state=0)
-    model.fit(X, y)
-    found = model.predict([rng.normal(size=(int(n), 3)) for n in rng.integers(1, 9, size=40)])
-    for labels in found:
-        assert labels[0] != "I-x" and ("O", "I-x") not in list(itertools.pairwise(labels))
-    triples = itertools.product(model.classes_, repeat=3)
-    worst = np.array([("O", "I-x") in itertools.pairwise(p) for p in triples])
-    assert not model.triples_.ravel()[worst].any()
-    with pytest.raises(ValueError, match=r"^y\[0\]\[0\] is"):
-        model.fit(X[:1], [["I-x"] * len(X[0])])
 
 
 def test_what_a_fitted_one_takes_and_refuses():
@@ -88,3 +33,83 @@ def test_what_a_fitted_one_takes_and_refuses():
     # a fit of the first order forgets the second
     assert not hasattr(model.set_params(order=1).fit(X, Y), "triples_")
     assert model.predict(X)[0].shape == Y[0].shape
+
+
+# ---- features of edges --------------------------------------------------------------------------
+
+
+rng = np.random.default_rng(0)
+LENGTHS = [1, 4, 3, 6, 2, 5, 4, 3, 5, 6]
+LABELS = [rng.integers(3, size=n) for n in LENGTHS]
+ROWS = [rng.normal(size=(n, 3)) + 0.3 * np.eye(3)[y] for n, y in zip(LENGTHS, LABELS, strict=True)]
+# whether the next label is the same one
+Z = [np.stack([y[1:] == y[:-1], rng.normal(size=len(y) - 1)], axis=1) for y in LABELS]
+PAIRS = list(zip(ROWS, Z, strict=True))
+OPTIONS = {"random_state": 0, "tol": 1e-3}
+
+
+def fit(X=PAIRS, **options):
+    return SequenceTagger(**OPTIONS | options).fit(X, LABELS)
+
+
+def test_a_fit_to_plain_sequences_forgets_weights_of_edges():
+    tagger = fit()
+    assert tagger.edge_coef_.shape == (2, 3, 3) and tagger.n_edge_features_in_ == 2
+    tagger.fit(ROWS, LABELS)
+    assert not hasattr(tagger, "edge_coef_") and not hasattr(tagger, "n_edge_features_in_")
+    with pytest.raises(AttributeError, match="has no attribute 'edge_coef_'"):
+        tagger.edge_coef_  # noqa: B018
+
+
+def test_bad_input_and_other_weights():
+    tagger = fit()
+    for given, message in (
+        (ROWS, "X has no features of edges, but this SequenceTagger was fitted with them"),
+        ([(ROWS[1], Z[1][:, :1])], "has 1 features, but SequenceTagger is expecting 2"),
+        ([(ROWS[1], Z[2])], r"X\[0\] has 4 tokens, so its edge features must have 3 rows"),
+        ([PAIRS[0], ROWS[1]], r"X\[1\] is no pair"),
+        ([PAIRS[0], (ROWS[1], np.full((3, 2), 1e304))], "the features in X are too large"),
+    ):
+        for method in (tagger.predict, tagger.decision_function):
+            with pytest.raises(ValueError, match=message):
+                method(given)
+    # weights may be set
+    before = np.concatenate(tagger.decision_function(PAIRS))
+    tagger.edge_coef_ = np.zeros((2, 3, 3))
+    assert not np.array_equal(np.concatenate(tagger.decision_function(PAIRS)), before)
+    with pytest.raises(ValueError, match="X has features of edges, but .* fitted without them"):
+        fit(ROWS).predict(PAIRS)
+    with pytest.raises(ValueError, match=r"edge features in X are too large: .* X\[1\]"):
+        fit([PAIRS[0], (ROWS[1], np.full((3, 2), 1e200)), *PAIRS[2:]])
+
+
+def test_columns_of_data_frames_keep_their_names():
+    """Priors are aligned by them: base/test_prior.py."""
+    columns = ["same", "noise"]
+
+    def framed(columns):
+        # a sequence of one token has no edges to name
+        frames = [pd.DataFrame(z, columns=["same", "noise"])[columns] for z in Z]
+        return [(x, z if len(z) else []) for x, z in zip(ROWS, frames, strict=True)]
+
+    data, turned, plain = framed(columns), framed(columns[::-1]), fit()
+    tagger = fit(data)
+    assert tagger.edge_feature_names_in_.tolist() == columns
+    assert not hasattr(plain, "edge_feature_names_in_")
+    np.testing.assert_array_equal(tagger.edge_coef_, plain.edge_coef_)
+    frame = tagger.weights_frame()
+    assert set(frame[frame["kind"] == "edge"]["feature"]) == set(columns)
+    assert "same" in set(tagger.explain(data, 1, 1)["feature"])
+    assert all(map(np.array_equal, tagger.predict(data), tagger.predict(PAIRS)))
+    message = "the columns of the edge features of X are 'noise', 'same', but SequenceTagger was"
+    for call, told in (
+        (lambda: tagger.predict(turned), message),
+        (
+            lambda: fit(data[:5] + turned[5:]),
+            r"the columns of the edge features of X\[5\] are",
+        ),
+        (lambda: tagger.partial_fit(turned, LABELS), "'noise', 'same'"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            call()
+    assert tagger.partial_fit(PAIRS, LABELS).edge_feature_names_in_.tolist() == columns

@@ -4,18 +4,10 @@ import pickle
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from sskit import (
-    CalibratedTagger,
-    EarlyStopping,
-    RegularizationPath,
-    SegmentTagger,
-    SequenceTagger,
-    TreeTagger,
-)
+import sskit
 from sskit.datasets import load_conll, save_conll
 from sskit.inputs import ragged
 from sskit.metrics import spans
@@ -35,7 +27,7 @@ Y = [[TAGS.get(word, "V") for word in sentence] for sentence in WORDS]
 SEGMENTS = [[(0, len(sentence), "S")] for sentence in WORDS]
 TREES = [(tokens, np.arange(-1, len(tokens) - 1)) for tokens in X]
 EDGES = [(tokens, np.ones((len(tokens) - 1, 1))) for tokens in X]
-make = partial(SequenceTagger, random_state=0)
+make = partial(sskit.SequenceTagger, random_state=0)
 CASES = {
     "sequences": (make(), X, Y),
     "lists": (make(), LISTS, Y),
@@ -44,9 +36,9 @@ CASES = {
     "second order": (make(order=2), X, Y),
     "slack": (make(rescaling="slack"), X, Y),
     "edges": (make(), EDGES, Y),
-    "segments": (SegmentTagger(random_state=0), X, SEGMENTS),
-    "tags": (SegmentTagger(random_state=0), X, [["B-S", *["I-S"] * (len(x) - 1)] for x in X]),
-    "trees": (TreeTagger(random_state=0), TREES, Y),
+    "segments": (sskit.SegmentTagger(random_state=0), X, SEGMENTS),
+    "tags": (sskit.SegmentTagger(random_state=0), X, [["B-S", *["I-S"] * (len(x) - 1)] for x in X]),
+    "trees": (sskit.TreeTagger(random_state=0), TREES, Y),
 }
 
 
@@ -95,23 +87,8 @@ def test_names_of_features_come_with_them(case):
     assert frame["contribution"].sum() == pytest.approx(frame.attrs["margin"])
 
 
-def test_sentences_of_any_kind():
-    """More of them are in tests/preprocessing/test_token_vectorizer.py."""
-    expected = make().fit(X, Y)
-    for given in (
-        tuple(map(tuple, X)),
-        [pd.Series(s, index=range(2, 2 + len(s))) for s in X],
-        pd.Series(X, index=np.arange(len(X))[::-1]),
-        np.array(X, dtype=object),
-    ):
-        fitted = make().fit(given, Y)
-        np.testing.assert_array_equal(fitted.coef_, expected.coef_)
-        for n in (1, len(X)):
-            assert flat(fitted.predict(given[:n])) == flat(expected.predict(X[:n]))
-
-
 def test_tokens_without_features_tell_nothing():
-    # whether they come first or not
+    """Whether they come first or not; forms of sentences are in preprocessing."""
     data, labels = [[[], []], *LISTS], [["V", "V"], *Y]
     fitted = make().fit(data, labels)
     last = flat(make().fit(data[::-1], labels[::-1]).predict(data[::-1]))
@@ -183,7 +160,7 @@ def test_warm_start_goes_on_with_the_same_features():
     np.testing.assert_allclose(fitted.coef_[:, columns], model.coef_, atol=1e-3)
 
 
-WRAPS = partial(EarlyStopping, random_state=0), partial(RegularizationPath, cv=2)
+WRAPS = partial(sskit.EarlyStopping, random_state=0), partial(sskit.RegularizationPath, cv=2)
 
 
 @pytest.mark.parametrize("wrap", WRAPS, ids=["stopping", "path"])
@@ -191,7 +168,7 @@ def test_estimators_of_taggers(wrap):
     fitted = wrap(make()).fit(X, Y)
     assert flat(fitted.predict(X)) == Y
     assert fitted.vectorizer_.feature_names_ == fitted.feature_names_in_.tolist()
-    assert flat(CalibratedTagger(fitted, cv=2).fit(X, Y).predict(X)) == Y
+    assert flat(sskit.CalibratedTagger(fitted, cv=2).fit(X, Y).predict(X)) == Y
 
 
 # Words of blanks, as tokenisers return them, and the signs that CRFsuite parts attributes by.
@@ -204,7 +181,7 @@ def test_blank_words_and_signs_in_attributes_are_like_all_others(tmp_path):
     dicts = [[{"w": word, "w[1]:x=": word} for word in some] for some in (ODD, ODD[::-1])]
     lists = [[[f"{key}={word}" for key, word in token.items()] for token in x] for x in dicts]
     y = [tags, tags[::-1]]
-    fits = [SequenceTagger(lam=1e-3, random_state=0).fit(X, y) for X in (dicts, lists)]
+    fits = [sskit.SequenceTagger(lam=1e-3, random_state=0).fit(X, y) for X in (dicts, lists)]
     names = fits[0].feature_names_in_.tolist()
     assert names == fits[1].feature_names_in_.tolist() == sorted(sum(lists[0], []))
     np.testing.assert_array_equal(*(tagger.coef_ for tagger in fits))
@@ -222,14 +199,14 @@ def test_blank_words_and_signs_in_attributes_are_like_all_others(tmp_path):
 
 def test_rows_that_a_fit_has_made_are_not_validated_again(monkeypatch):
     X, y = [[{"w": "a"}, {"w": "b"}], [{"w": "b"}]], [["A", "B"], ["B"]]
-    expected = SequenceTagger(random_state=0).fit(X, y)
+    expected = sskit.SequenceTagger(random_state=0).fit(X, y)
 
     def refuse(*args):
         raise AssertionError("rows are validated")
 
     monkeypatch.setattr(ragged, "as_matrix", refuse)
     monkeypatch.setattr(ragged, "check_finite", refuse)
-    fitted = SequenceTagger(random_state=0).fit(X, y)
+    fitted = sskit.SequenceTagger(random_state=0).fit(X, y)
     np.testing.assert_array_equal(fitted.coef_, expected.coef_)
-    SegmentTagger(random_state=0).fit(X, [["O", "B-x"], ["O"]])
-    SegmentTagger(random_state=0).fit([*X[:1], []], [["O", "B-x"], []])
+    sskit.SegmentTagger(random_state=0).fit(X, [["O", "B-x"], ["O"]])
+    sskit.SegmentTagger(random_state=0).fit([*X[:1], []], [["O", "B-x"], []])

@@ -18,16 +18,7 @@ from helpers.labellings import all_weights, losses_of, owners, score_labellings
 from helpers.trees import random_parents
 from sklearn.base import clone
 
-from sskit import (
-    EarlyStopping,
-    GraphTagger,
-    SegmentTagger,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredSVM,
-    TreeTagger,
-)
+import sskit
 from sskit.solvers import BCFW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -46,6 +37,11 @@ SPANS = [[(0, 2, "a"), (2, 3, "a")], [(1, 2, "b"), (2, 4, "a")], [(3, 4, "b")]] 
 ROWS, CLASSES = map(np.array, make_styles(36))
 
 
+def mean_of(x, start, stop):
+    """Features of a whole segment."""
+    return [x[start:stop].mean(), 1.0]
+
+
 def concealed(change):
     """The labels, of which every third is changed."""
     return [
@@ -57,12 +53,14 @@ def concealed(change):
 UNKNOWN, SETS = concealed(lambda k: -1), concealed(lambda k: {k, (k + 1) % 3})
 COSTS = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 1.0], [2.0, 0.2, 0.0]])
 GIVEN = {"lam": 0.05, "tol": 0.01, "random_state": 0}
-tagger, tree = (partial(kind, **GIVEN, ignore_label=-1) for kind in (SequenceTagger, TreeTagger))
+tagger, tree = (
+    partial(kind, **GIVEN, ignore_label=-1) for kind in (sskit.SequenceTagger, sskit.TreeTagger)
+)
 states = {"n_states_per_label": {0: 2, 2: 2}}
-spans = partial(SegmentTagger, **GIVEN, n_states_per_label={"a": 2})
-graph = partial(GraphTagger, **GIVEN, **states)
-classes = partial(StructSVMClassifier, **GIVEN, standardize=False)
-structure = partial(StructuredSVM, **GIVEN)
+spans = partial(sskit.SegmentTagger, **GIVEN, n_states_per_label={"a": 2})
+graph = partial(sskit.GraphTagger, **GIVEN, **states)
+classes = partial(sskit.StructSVMClassifier, **GIVEN, standardize=False)
+structure = partial(sskit.StructuredSVM, **GIVEN)
 CASES = {
     "chains": (tagger(), X, UNKNOWN),
     "sets": (tagger(), X, SETS),
@@ -87,6 +85,7 @@ CASES = {
     "structure": (structure(Styles()), ROWS, CLASSES),
     "structure with a start": (structure(Started()), ROWS, CLASSES),
     "structure, not exact": (structure(Careless()), ROWS, CLASSES),
+    "segments, features": (spans(segment_features=mean_of), FOURS, SPANS),
 }
 INEXACT = ("graphs, messages", "structure, not exact")
 WAYS = {
@@ -138,7 +137,11 @@ def of_segments(case, model, item, known):
         losses = [segments.token_loss(each, truth, np.ones(len(item)), table) for each in labels]
     else:
         losses = [segments.span_loss(each, truth, np.array([0.0, 1.0, 1.0])) for each in labels]
-    scores = [segments.feature(item, spans, limits, max(limits)) @ w for spans in every]
+    longest, whole = max(limits), None
+    if "features" in case:
+        whole = [[mean_of(item, t, t + n + 1) for n in range(longest)] for t in range(len(item))]
+        whole = np.array(whole)
+    scores = [segments.feature(item, spans, limits, longest, whole=whole) @ w for spans in every]
     return np.array(losses), np.array(scores), np.array([each == truth for each in labels])
 
 
@@ -216,7 +219,7 @@ def test_sparse_rows_starts_and_early_stopping(case):
     model, items, y = CASES[case]
     starts = [fitted(case, way).round_objectives_[-1] for way in ("auto", "two starts")]
     assert starts[1] <= starts[0]
-    stopped = EarlyStopping(clone(model), n_iter_no_change=2, random_state=0).fit(items, y)
+    stopped = sskit.EarlyStopping(clone(model), n_iter_no_change=2, random_state=0).fit(items, y)
     assert 0.0 <= stopped.best_score_ <= 1.0
     assert (np.diff(stopped.scores_["n_passes"]) == 1).all()
     if "structure" in case:
@@ -229,16 +232,16 @@ def test_sparse_rows_starts_and_early_stopping(case):
 
 
 def test_searches_agree():
-    """That fits go on is in base/test_warm_start.py, and steps in online/test_steps.py."""
+    """That fits go on is in base/test_warm_start.py, and steps in test_online.py."""
     model, X, y = CASES["chains"]
     exact = clone(model).set_params(rescaling="slack", tol=1e-4).fit(X, y)
-    angular = clone(exact).set_params(rescaling=SlackRescaling("angular")).fit(X, y)
+    angular = clone(exact).set_params(rescaling=sskit.SlackRescaling("angular")).fit(X, y)
     np.testing.assert_allclose(angular.round_objectives_, exact.round_objectives_, rtol=1e-3)
 
 
 @pytest.mark.parametrize("case", ["components", "structure"])
 def test_searches_that_miss_a_maximum_bound_it(case):
     model, items, y = CASES[case]
-    model = clone(model).set_params(rescaling=SlackRescaling("bisecting")).fit(items, y)
+    model = clone(model).set_params(rescaling=sskit.SlackRescaling("bisecting")).fit(items, y)
     assert (np.diff(model.round_objectives_) <= 0).all()
     assert primal(case, model, None, True) <= model.round_objectives_[-1] + 1e-9

@@ -10,9 +10,6 @@ from helpers.pairwise import every_pair
 from scipy.special import logsumexp
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from sskit import EarlyStopping, RegularizationPath, StructSVMClassifier
@@ -88,10 +85,6 @@ def test_probabilities_of_large_scores_are_finite():
 def test_what_is_around_takes_it():
     X, y = table("three")
     model = StructSVMClassifier(surrogate="log")
-    pipe = make_pipeline(MinMaxScaler(), model)
-    lams = {"structsvmclassifier__lam": [1.0, 0.001]}
-    search = GridSearchCV(pipe, lams, scoring="neg_log_loss", cv=3).fit(X, y)
-    assert -0.3 < search.best_score_ < 0 and log_loss(y, search.predict_proba(X)) < 0.2
     choice = RegularizationPath(model, cv=3, scoring="neg_log_loss").fit(X, y)
     assert choice.predict_proba(X).shape == (len(X), 3) and choice.best_score_ > -0.3
     np.testing.assert_allclose(np.exp(choice.predict_log_proba(X)), choice.predict_proba(X))

@@ -1,4 +1,4 @@
-"""RegularizationPath: all lam at once, and the tools of scikit-learn."""
+"""Models of a RegularizationPath are within eps of independent fits at any lam."""
 
 import re
 import warnings
@@ -17,22 +17,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
 
-from sskit import (
-    MultilabelPairwise,
-    RegularizationPath,
-    SequenceTagger,
-    SlackRescaling,
-    StructSVMClassifier,
-    StructuredSVM,
-)
+import sskit
 from sskit.datasets import make_chains
 from sskit.solvers import BCFW
 
 CASES = {
-    "rows": (StructSVMClassifier(random_state=0), flowers),
-    "strings": (SequenceTagger(random_state=0), strings),
-    "matchings": (StructuredSVM(Matching(), random_state=0), lambda: matchings(6)),
-    "sets": (MultilabelPairwise(random_state=0), sets),
+    "rows": (sskit.StructSVMClassifier(random_state=0), flowers),
+    "strings": (sskit.SequenceTagger(random_state=0), strings),
+    "matchings": (sskit.StructuredSVM(Matching(), random_state=0), lambda: matchings(6)),
+    "sets": (sskit.MultilabelPairwise(random_state=0), sets),
 }
 OPTIONS = {
     "default": {},
@@ -62,7 +55,7 @@ def asked(estimator, options, X, y):
 
 def check(estimator, X, y, weight, noise=1e-9):
     """Models at random lam are as far from tight fits as the path says, by exact passes."""
-    path = RegularizationPath(estimator, lam_min=LAM_MIN).fit(X, y, sample_weight=weight)
+    path = sskit.RegularizationPath(estimator, lam_min=LAM_MIN).fit(X, y, sample_weight=weight)
     assert path.certified_ and path.lam_end_ <= LAM_MIN
     rng = np.random.default_rng(0)
     for lam in np.exp(rng.uniform(np.log(LAM_MIN), np.log(2 * path.lams_[0]), size=3)):
@@ -100,8 +93,8 @@ def test_models_are_within_eps_of_independent_fits(case, options, weighted):
 
 def test_a_search_that_misses_the_maximum_bounds_the_gaps():
     X, y = make_chains(20, random_state=0)
-    tagger = SequenceTagger(rescaling=SlackRescaling("bisecting"), random_state=0)
-    path = RegularizationPath(tagger, eps=0.05, lam_min=0.01).fit(X, y)
+    tagger = sskit.SequenceTagger(rescaling=sskit.SlackRescaling("bisecting"), random_state=0)
+    path = sskit.RegularizationPath(tagger, eps=0.05, lam_min=0.01).fit(X, y)
     assert path.certified_ and path.max_gap_ > 0.05
     exact = clone(tagger).set_params(rescaling="slack")
     for lam in np.geomspace(0.01, 3 * path.lams_[0], 30):
@@ -127,7 +120,7 @@ def allowed(path, lam):
 def test_attributes(case):
     estimator, data = CASES[case]
     X, y = data()
-    path = RegularizationPath(clone(estimator).set_params(n_jobs=2)).fit(X, y)
+    path = sskit.RegularizationPath(clone(estimator).set_params(n_jobs=2)).fit(X, y)
     assert len(path.lams_) > 2 and (np.diff(path.lams_) < 0).all()
     assert 0 <= path.lam_end_ < path.lams_[-1]
     model = path.estimator_at(0.05)
@@ -147,7 +140,7 @@ def test_attributes(case):
             assert path.gap_at(just_above) == pytest.approx(allowed(path, just_above), rel=1e-6)
     np.testing.assert_allclose(path.coef_at(4 * path.lams_[0]), path.coefs_[0] / 4)
     assert path.lam_ == clone(estimator).fit(X, y).lam_
-    assert RegularizationPath(clone(estimator).set_params(lam=0.3)).fit(X, y).lam_ == 0.3
+    assert sskit.RegularizationPath(clone(estimator).set_params(lam=0.3)).fit(X, y).lam_ == 0.3
     # its models are fitted ones, with weights of their own
     assert (model.lam, model.lam_, model.n_jobs) == (0.05, 0.05, 2)
     assert model.certified_ and model.solver_.averaging is False
@@ -158,16 +151,18 @@ def test_attributes(case):
 
 def test_wrong_parameters_and_data():
     X, y = flowers()
-    path = RegularizationPath(StructSVMClassifier(random_state=0), lam_min=0.1).fit(X, y)
+    path = sskit.RegularizationPath(sskit.StructSVMClassifier(random_state=0), lam_min=0.1).fit(
+        X, y
+    )
     given = path.get_params(deep=False)
     for params, error, message in [
-        ({"estimator": StructSVMClassifier(solver="ssg")}, ValueError,
+        ({"estimator": sskit.StructSVMClassifier(solver="ssg")}, ValueError,
          "a path cannot be combined with solver=.*no dual point"),
-        ({"estimator": StructSVMClassifier(tol=-1.0)}, ValueError, "'tol' parameter"),
+        ({"estimator": sskit.StructSVMClassifier(tol=-1.0)}, ValueError, "'tol' parameter"),
         ({"estimator": LogisticRegression()}, TypeError,
          "one of this package.*got LogisticRegression$"),
-        ({"estimator": StructSVMClassifier}, TypeError, "got the class StructSVMClassifier$"),
-        ({"estimator": make_pipeline(StructSVMClassifier())}, TypeError,
+        ({"estimator": sskit.StructSVMClassifier}, TypeError, "got the class StructSVMClassifier$"),
+        ({"estimator": make_pipeline(sskit.StructSVMClassifier())}, TypeError,
          "got Pipeline; in a pipeline, put RegularizationPath last"),
     ]:  # fmt: skip
         path.set_params(**params)
@@ -193,8 +188,8 @@ def test_wrong_parameters_and_data():
 
 def test_paths_cut_short_warn():
     X, y = flowers()
-    estimator = StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
-    path = RegularizationPath(estimator, eps=0.01)
+    estimator = sskit.StructSVMClassifier(solver="fw", max_iter=2, random_state=0)
+    path = sskit.RegularizationPath(estimator, eps=0.01)
     told = "the path ends at lam=.* increase max_iter of the estimator or eps, .* by lam_min"
     with pytest.warns(ConvergenceWarning, match=told) as caught:
         path.fit(X, y)
@@ -223,7 +218,7 @@ KERNEL_OPTIONS = {
     "default": {},
     "weights": {},
     "slack": {"rescaling": "slack"},
-    "angular": {"rescaling": SlackRescaling(search="angular")},
+    "angular": {"rescaling": sskit.SlackRescaling(search="angular")},
     "cache": {"cache": True, "sampling": "gap"},
     "fw": {"solver": "fw"},
     "mpbcfw": {"solver": "mpbcfw"},
@@ -249,7 +244,7 @@ def test_models_in_kernel_spaces_are_within_eps_of_independent_fits(name, kernel
         K = rbf(tokens, tokens)
         X = K if of_rows else np.split(K, np.cumsum([len(k) for k in y])[:-1])
     given = {"random_state": 0} | KERNELS[kernel] | KERNEL_OPTIONS[option]
-    estimator = StructSVMClassifier(**given) if of_rows else SequenceTagger(**given)
+    estimator = sskit.StructSVMClassifier(**given) if of_rows else sskit.SequenceTagger(**given)
     weight = np.random.default_rng(1).uniform(0.2, 3.0, size=len(y))
     weight = None if option == "default" else weight
     check(estimator, X, y, weight, noise=2e-6 if option == "few rows" else 1e-8)

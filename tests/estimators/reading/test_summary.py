@@ -15,6 +15,7 @@ from sskit import (
     MultilabelPairwise,
     PartsModel,
     SegmentationModel,
+    SegmentTagger,
     SequenceTagger,
     StructSVMClassifier,
     StructuredSVM,
@@ -100,19 +101,11 @@ def compare(whole, tasks):
                 np.testing.assert_equal(other, value)
 
 
-def weights_of_parts(estimator, data):
-    """Block weights of all parts, one after the other."""
-    return np.concatenate([task.problem.block_weight for task in bind(estimator, data)])
-
-
-def test_weights_of_parts():
-    model, (one, two) = StructSVMClassifier(), split((ROWS, CLASSES), 2)
-    found = weights_of_parts(model, [(*one, None), (*two, np.full(10, 3.0))])
+def test_some_parts_may_have_no_weights():
+    one, two = split((ROWS, CLASSES), 2)
+    tasks = bind(StructSVMClassifier(), [(*one, None), (*two, np.full(10, 3.0))])
+    found = np.concatenate([task.problem.block_weight for task in tasks])
     np.testing.assert_allclose(found, np.repeat([1 / 40, 3 / 40], 10), rtol=1e-15)
-    for scale in (1e-140, 1.0, 1e140):  # weights of very different sizes do not underflow
-        weight = np.r_[np.full(10, 1e-5), np.full(10, 1.0)] * scale
-        found = weights_of_parts(model, split((ROWS, CLASSES, weight), 2))
-        np.testing.assert_allclose(found, weight / scale / 10.0001, rtol=1e-14)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -145,21 +138,20 @@ def test_empty_parts_are_left_out_and_counted():
 
 
 ONE, PAIR = [[[1.0]]], [[1.0], [2.0]]
+SIZES = SegmentTagger(segment_features=lambda x, start, stop: np.ones(int(x[0, 0])))
 TREE, GRAPH = ([[1.0]], [-1]), (PAIR, [[0, 1]])
 SQUARE = np.ones((3, 3), dtype=bool)
 MASKED = SimpleNamespace(features=PAIR, edges=[[0, 1]], edge_features=None, segments=[[0, 1]])
 FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 MISFITS = [
-    (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])],
-     "part 1: X has 2 features, but part 0 has 1"),
+    (SequenceTagger(), [(ONE, [["a"]]), ([[[1.0, 2.0]]], [["a"]])], "part 1: X has 2 features,"),
     (SequenceTagger(), [(ONE, [["a"]]), (ONE, [["b"]]), (ONE, [[7]])],
      "a label of part 0 is 'a' but a label of part 2 is 7: labels must be of types that"),
     (SequenceTagger(allowed_transitions=SQUARE), [(ONE, [["a"]]), (ONE, [["b"]])],
      r"allowed_transitions must be a boolean array of shape \(2, 2\)"),
-    (SequenceTagger(), [([[[1.3e154]]], [["a"]])] * 2,
-     "the features in X are too large: their squares overflow"),
-    (TreeTagger(), [([TREE], [["a"]]), ([(*TREE, ["k"])], [["a"]])],
-     "part 1: edges of X have kinds, but those of part 0 have no kinds"),
+    (SIZES, [([[[n]]], [["B-a"]]) for n in (1.0, 2.0)], "part 1: segment_features gives 2 numbers"),
+    (SequenceTagger(), [([[[1.3e154]]], [["a"]])] * 2, "the features in X are too large: their"),
+    (TreeTagger(), [([TREE], [["a"]]), ([(*TREE, ["k"])], [["a"]])], "part 1: edges of X have"),
     (SegmentationModel(), [([GRAPH], [[0, 1]]), ([MASKED], [np.array([[0, 1]])])],
      "part 1: y has labels of pixels, but part 0 has labels of nodes"),
     (SegmentationModel(), [([GRAPH], [[0, 1]]), ([(*GRAPH, [[1.0, 2.0]])], [[0, 1]])],
@@ -168,25 +160,21 @@ MISFITS = [
      "y has no labels but ignore_label=7"),
     (SegmentationModel(inference="graphcut"), [([GRAPH], [[k, k + 1]]) for k in range(2)],
      "inference='graphcut' finds the best of two labels, but y has 3"),
-    (StructSVMClassifier(), [(ROWS[:2], ["a", "a"])] * 2,
-     "y must have at least 2 classes, got 1 class: a"),
+    (StructSVMClassifier(), [(ROWS[:2], ["a", "a"])] * 2, "y must have at least 2 classes, got 1"),
     (StructSVMClassifier(class_weight={"a": 0.0, "b": 0}), [(ROWS[:2], ["a", "b"])] * 2,
      "sample_weight is zero for all samples"),
     (StructSVMClassifier(), [(FRAME, CLASSES), (FRAME.rename(columns={"d": "e"}), CLASSES)],
      "part 1: the feature names of X are 'a', 'b', 'c', 'e', but those of part 0 are 'a'"),
-    (StructSVMClassifier(), [(FRAME, CLASSES), (ROWS, CLASSES)],
-     "part 1: the feature names of X are none, but those of part 0 are 'a', 'b', 'c', 'd'$"),
+    (StructSVMClassifier(), [(FRAME, CLASSES), (ROWS, CLASSES)], "part 1: the feature names of X"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], SETS[:2, :3])],
      "part 1: y has 3 labels, but that of part 0 has 4"),
     (MultilabelPairwise(), [(ROWS[:2], SETS[:2]), (ROWS[:2], sp.csr_array(SETS[:2]))],
      "part 1: y has the form 'sparse', but that of part 0 has the form 'dense'"),
-    (MultilabelPairwise(), [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])],
-     "part 1: y has the form 'dense', but that of part 0 has the form 'classes'"),
+    (MultilabelPairwise(), [(ROWS[:2], [0, 1]), (ROWS[:2], SETS[:2])], "part 1: y has the form"),
     (MultilabelPairwise(), [(ROWS[:2], [k, k + 1]) for k in range(2)],
      "Only binary classification is supported. The type of the target is multiclass"),
     (MultilabelPairwise(), [(ROWS[:2], [1, 1])] * 2, "Only binary classification is supported"),
-    (HierarchicalMultilabel([-1, 0]), [(ROWS[:2], SETS[:2])] * 2,
-     "hierarchy has the parents of 2 labels, but y has 4 labels"),
+    (HierarchicalMultilabel([-1, 0]), [(ROWS[:2], SETS[:2])] * 2, "hierarchy has the parents of 2"),
     (StructuredSVM(Classes(2)), [([np.ones(p)] * 2, [0, 1]) for p in (3, 2)],
      "part 1: joint features have length 4, but in part 0 length 6"),
 ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""PartsModel: what it learns, input and output, scores, bad input, scikit-learn's tools."""
+"""Predictions of PartsModel are those of its oracle, its objective that of enumeration.
+
+Scores of maps become log odds by curves that count; what is wrong is named by its part.
+"""
 
 import copy
 
@@ -12,7 +15,6 @@ from sskit import PartsModel, SlackRescaling
 from sskit.datasets import make_score_maps
 from sskit.estimators.combinations import refusal
 from sskit.models.parts.log_odds import N_BINS, TrueScores, as_log_odds
-from sskit.models.parts.model import PoseModel
 from sskit.oracles import parts_max_marginals, parts_max_sum
 
 PARENTS = [1, -1, 1]
@@ -49,15 +51,8 @@ def springs_of(model):
     return numbers[:, :, ::-1]
 
 
-def test_learns_more_than_the_maps_say(fitted):
-    """Also with slack rescaling, for which there is no exact search: a wide certificate."""
-    peaks = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in x] for x in X_TEST]
+def test_slack_rescaling_has_no_exact_search_and_a_wide_certificate():
     slack = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)
-    alone, *together = (
-        np.mean(np.linalg.norm(np.stack(found) - Y_TEST, axis=2) < 2)
-        for found in (peaks, fitted.predict(X_TEST), slack.predict(X_TEST))
-    )
-    assert together[0] > 0.9 > alone + 0.1 and together[1] > alone + 0.1
     assert slack.certified_ and slack.dual_gap_ > slack.history_["inexactness"][-1] > 0
 
 
@@ -102,15 +97,13 @@ def test_grids_of_different_sizes_and_both_types(fitted):
     assert all(map(np.array_equal, double.predict(np.array(X_TEST)), single.predict(X_TEST)))
 
 
-def test_means_and_bounds_that_are_given(fitted):
+def test_means_and_least_squares_that_are_given(fitted):
     means = np.zeros((3, 1, 2))
     means[[0, 2], 0] = [3, 0], [0, 4]
     model = PartsModel(PARENTS, means=means, **OPTIONS).fit(X, Y)
     np.testing.assert_array_equal(model.means_[[0, 2]], means[[0, 2]])
     assert model.springs_.shape == (3, 1, 2, 2)
-    # bounds narrow those of the model
-    model = clone(fitted).set_params(bounds={"coef": (0.0, 0.05)}, min_square=0.5).fit(X, Y)
-    assert (model.coef_ <= 0.05).all() and (model.coef_ >= 0).all()
+    model = clone(fitted).set_params(min_square=0.5).fit(X, Y)
     assert (model.springs_[[0, 2], ..., 1] >= 0.5).all()
 
 
@@ -337,18 +330,6 @@ def test_objective_is_that_of_enumeration():
     assert (np.diff(model.round_objectives_) <= 0).all()
     assert model.n_rounds_ == len(model.round_objectives_) > 1
     assert model.certified_
-
-
-def test_types_are_the_best_of_all():
-    model = PoseModel(np.array(PARENTS), LATENT.means_, LATENT.unit_)
-    w = np.random.default_rng(0).normal(size=model.layout.n_weights)
-    blocks, types = model.layout.split(w), model.best_types(np.array(AT), w)
-    for y, found in zip(AT, types, strict=True):
-        for k in (0, 2):  # those that have a parent
-            u = (y[k] - y[1] - LATENT.means_[k]) / LATENT.unit_
-            cost = (blocks["springs"][k] * np.stack([u, u**2], axis=-1)).sum(axis=(1, 2))
-            assert found[k] == (blocks["types"][k] - cost).argmax()
-    assert (types[:, 1] == 0).all()
 
 
 def test_latent_types_of_parts_of_the_data_and_of_one_type():

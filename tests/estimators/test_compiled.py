@@ -22,7 +22,7 @@ from sskit.models import CompiledModel, FeatureMap, FeatureRows, StateStructure
 from sskit.solvers import BCFW, GDMM, CuttingPlane, FrankWolfe, MultiPlane, SoftBCFW, Subgradient
 from sskit.testing import check_problem
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "examples" / "compiled"
 N_LABELS = 3
 

@@ -1,4 +1,6 @@
-"""A shrunk model gives the labels that were promised, from fewer features."""
+"""A shrunk model gives the labels that were promised, and predictions become lists of objects."""
+
+import json
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from sskit import SegmentTagger, SequenceTagger, StructSVMClassifier, TreeTagger
 from sskit.datasets import make_digit_strings
-from sskit.utils import shrink
+from sskit.utils import RaggedArray, shrink, to_lists
 
 RNG = np.random.default_rng(0)
 
@@ -96,3 +98,20 @@ def test_bad_input():
     ]:
         with pytest.raises(error, match=message):
             shrink(model, samples, **options)
+
+
+# ---- lists of Python's own objects --------------------------------------------------------------
+
+
+def test_predictions_become_lists_of_pythons_own_objects():
+    X, y = [[{"w": "a"}, {"w": "b"}], [], [{"w": "b"}]] * 3, [["A", "B"], [], ["B"]] * 3
+    tagger = SequenceTagger(random_state=0).fit(X, y)
+    assert to_lists(tagger.predict(X)) == y
+    best, scores = tagger.predict_topk(X[:1], 2, return_scores=True)
+    assert json.loads(json.dumps(to_lists(best)))[0][0] == y[0]
+    assert type(to_lists(scores)[0][0]) is float
+    segments = SegmentTagger(random_state=0).fit([np.eye(2)] * 3, [[(0, 1, "x")]] * 3)
+    found = to_lists(segments.predict([np.eye(2)]))
+    assert found == [[(0, 1, "x")]] and type(found[0][0][0]) is int
+    ragged = RaggedArray(np.arange(3), [0, 1, 3])
+    assert to_lists((ragged, np.int64(4), None)) == ([[0], [1, 2]], 4, None)

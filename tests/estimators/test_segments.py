@@ -12,7 +12,6 @@ from helpers.segments import codes, feature, segmentations
 from sklearn.base import clone
 
 from sskit import SegmentTagger
-from sskit.dask import Distributed
 from sskit.metrics import span_f1_score, spans
 
 rng = np.random.default_rng(0)
@@ -119,6 +118,23 @@ OPTIONS = [
     {"segment_features": lambda x, start, stop: [stop - start, x[0, 0]]},
     {"n_states_per_label": 2},
 ]
+
+
+def test_hidden_states_of_labels():
+    """Objectives are in completion/test_rounds.py; predictions, below, those of enumeration."""
+    model = fit(SPANS, n_states_per_label={"a": 2}, tol=0.5)
+    assert model.state_labels_.tolist() == ["O", "a", "a", "b"]
+    assert set(model.weights_frame(top=None)["label"]) <= {"O/0", "a/0", "a/1", "b/0"}
+    steps = clone(model).partial_fit(X[:4], SPANS[:4], classes=["a", "b"])
+    steps.partial_fit(X[4:], SPANS[4:])
+    assert steps.n_samples_seen_ == 20 and steps.n_states_.tolist() == [1, 2, 1]
+    with pytest.raises(ValueError, match="hidden states have no k best labellings"):
+        model.predict_topk(X, 2)
+    with pytest.raises(ValueError, match="surrogate='log' cannot be combined with n_states_per_la"):
+        clone(model).set_params(surrogate="log").fit(X, SPANS)
+    model.n_states_ = np.array([1, 2])
+    with pytest.raises(ValueError, match="n_states_ must have the shape"):
+        model.predict(X)
 
 
 def test_there_are_as_many_labellings_as_there_can_be():
@@ -285,19 +301,6 @@ def test_what_only_the_whole_segment_tells_is_learnt():
     assert model.fit(rows[:30], YS[:30]).score(rows[30:], YS[30:]) > 0.85
 
 
-def test_data_in_parts():
-    cuts, whole = [slice(0, 13), slice(13, 30)], fit_whole(lam=0.1, tol=1e-2)
-    given = [[items[cut] for cut in cuts] for items in (XS, YS)]
-    parts = Distributed(clone(whole)).fit(*given).estimator_
-    assert parts.primal_objective_ == pytest.approx(whole.primal_objective_, rel=2e-2)
-    assert parts.segment_features_ is spread_of
-    wrong = clone(whole).set_params(
-        segment_features=lambda x, a, b: np.ones(1 + (x[0] == XS[13][0]).all())
-    )
-    with pytest.raises(ValueError, match="part 1: segment_features gives 2 .* 1 for one of part 0"):
-        Distributed(wrong).fit(*given)
-
-
 def test_wrong_features_of_segments_are_named():
     numbers = r"^segment_features\(X\[0\], 0, 1\) must "
     for answer, message in (
@@ -329,19 +332,6 @@ def test_wrong_features_of_segments_are_named():
     model.segment_features_ = lambda x, a, b: [0.0, np.nan]
     with pytest.raises(ValueError, match=r"^segment_features\(X\[1\], 0, 1\)\[1\] is nan"):
         model.predict([np.empty((0, 1)), XS[0], XS[1]])
-
-
-def test_copies_and_saved_models():
-    model = pickle.loads(pickle.dumps(fit_whole()))
-    model.set_params(segment_features=None)  # what was fitted stays
-    assert list(model.predict(XS)) == list(fit_whole().predict(XS))
-    io, model = pytest.importorskip("skops.io"), fit_whole(lam=1.0, tol=0.5)
-    saved, own = io.dumps(model), f"{spread_of.__module__}.spread_of"
-    unknown = io.get_untrusted_types(data=saved)
-    assert own in unknown
-    with pytest.raises(io.exceptions.UntrustedTypesFoundException):
-        io.loads(saved, trusted=[name for name in unknown if name != own])
-    assert list(io.loads(saved, trusted=unknown).predict(XS)) == list(model.predict(XS))
 
 
 def test_bounds_prior_and_warm_starts():

@@ -1,4 +1,8 @@
-"""TreeTagger: what it learns, chains, input and output, bad input, scikit-learn's tools."""
+"""TreeTagger has a table of pairs for each kind of edge, and of a chain the lam of a sequence.
+
+Objectives and predictions are those of enumeration in tests/estimators/test_enumeration.py; bounds
+of a table are in base/test_objective.py, kinds that are wrong in tests/inputs/test_trees.py.
+"""
 
 import numpy as np
 import pytest
@@ -27,14 +31,9 @@ def families(n, seed=0, kinds=("next",), noise=1.0):
 OPTIONS = {"tol": 0.05, "random_state": 0}
 
 
-def test_learns_more_than_the_nodes_say():
-    (X, y), (X_test, y_test) = families(60), families(60, seed=1)
-
-    def apart(trees):
-        return [(x, np.full(len(x), -1)) for x, _ in trees]
-
-    model, alone = TreeTagger(**OPTIONS).fit(X, y), TreeTagger(**OPTIONS).fit(apart(X), y)
-    assert model.score(X_test, y_test) > alone.score(apart(X_test), y_test) + 0.1
+def test_what_follows_a_parent_is_learnt():
+    """That objectives are those of enumeration is in test_enumeration.py."""
+    model = TreeTagger(**OPTIONS).fit(*families(60))
     solver = model.solver_
     assert (solver.steps, solver.sampling, solver.cache) == ("pairwise", "gap", True)
     np.testing.assert_array_equal(model.transitions_.argmax(axis=1), [1, 2, 0])
@@ -42,7 +41,6 @@ def test_learns_more_than_the_nodes_say():
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_the_default_lam_of_a_chain_is_that_of_a_sequence(form):
-    """That objectives are those of enumeration is in tests/estimators/test_enumeration.py."""
     X, y = make_chains(9, n_features=5, n_states=3, random_state=0)
     trees = [(form(x), np.arange(-1, len(x) - 1)) for x in X]
     expected = SequenceTagger(tol=0.5).fit(X, y).lam_
@@ -66,18 +64,3 @@ def test_a_table_for_each_kind():
     model = TreeTagger(**OPTIONS).fit(roots, labels[:20])
     assert model.transitions_.shape == (0, 3, 3) and model.edge_kinds_.size == 0
     assert model.predict(roots)[0].shape == labels[0].shape
-
-
-def test_bounds_and_kinds_that_are_wrong():
-    trees, labels = families(30, kinds=("next", "same"))
-    bounds = {"transitions": (None, np.stack([np.full((3, 3), np.inf), np.zeros((3, 3))])),
-              "leaf": (0, 0)}  # fmt: skip
-    model = TreeTagger(bounds=bounds, **OPTIONS).fit(trees, labels)
-    assert (model.transitions_[1] <= 0).all() and (model.transitions_[0] > 0).any()
-    assert not model.leaf_.any()
-    other = (*trees[4][:2], ["other"] * len(trees[4][1]))
-    told = r"^X\[1\] has an edge of the kind 'other' at node 1, which no tree"
-    with pytest.raises(ValueError, match=told):
-        model.predict([trees[0], other])
-    with pytest.raises(ValueError, match="X has no kinds of edges, but the model was fitted"):
-        model.predict([tree[:2] for tree in trees])

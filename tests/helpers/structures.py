@@ -180,8 +180,9 @@ def bind(model, X, Y, block_weight=None, **options):
     """The problem of a structure, with other attributes, and samples."""
     if block_weight is None:
         block_weight = np.full(len(X), 1.0 / len(X))
-    model = copy.copy(model)
-    vars(model).update(options)
+    if options:
+        model = copy.copy(model)
+        vars(model).update(options)
     return PythonBinding(model).bind_full(X, Y, block_weight)[0]
 
 

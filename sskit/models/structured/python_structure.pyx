@@ -236,7 +236,9 @@ cdef class PythonStructure(Structure):
     """A structure written in Python, with its samples.
 
     It exists because solvers call compiled structures. There is one for each thread, with its
-    pending planes; all have one store of planes. Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
+    pending planes; all have one store of planes.
+
+    Statistics are the joint features themselves: the `FeatureMap` is one of `weights_alone`. A
     plane has one word, its handle in a store for all forks; 0 is the truth. The pending place of a
     block refers to the plane that `best` found until argmax is called for this block again through
     the same object; `keep` adds further references.

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers.objectives import bracket
@@ -96,19 +95,6 @@ def test_two_grades_are_the_roc_area():
         area = roc_auc_score(y, model.predict(X))
         assert model.score(X, grades) == pytest.approx(area)
         assert area > 0.75
-
-
-def test_groups():
-    X, y = two_grades(90)
-    groups = np.arange(90) % 6  # of rows that do not follow each other
-    options = {"tol": 1e-4, "random_state": 0, "max_iter": 5000}
-    model = RankingSVM(0.05, **options).fit(X, y, groups)
-    order = np.argsort(groups, kind="stable")
-    names = pd.Series([f"query {g}" for g in groups[order]])
-    frame = pd.DataFrame(X[order], columns=list("abcd"))
-    other = RankingSVM(0.05, **options).fit(frame, y[order], names)
-    np.testing.assert_allclose(model.coef_, other.coef_)
-    assert set(other.weights_frame()["feature"].dropna()) <= set("abcd")
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

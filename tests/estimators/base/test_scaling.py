@@ -117,20 +117,6 @@ def test_sparse_rows_are_scaled(form):
     assert (asked.feature_scale_ < auto.feature_scale_ + 1e-9).all()
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_rows_that_are_dense_in_fact_are_dense(name, fit_intercept):
-    estimator, y = MODELS[name]
-    model = clone(estimator).set_params(random_state=0)
-    if name != "ranking":
-        model.set_params(fit_intercept=fit_intercept)
-    rows = ROWS * (RNG.uniform(size=ROWS.shape) > 0.3)
-    one, other = (clone(model).fit(form(rows), y) for form in (np.asarray, sp.csr_array))
-    bracket(one, other)
-    assert one.lam_ == pytest.approx(other.lam_)
-    np.testing.assert_allclose(one.feature_scale_, other.feature_scale_)
-
-
 def test_constant_columns_have_no_weights():
     rows = np.column_stack([X, np.full(N, 0.1), np.full(N, 1e9), np.zeros(N)])
     model = sskit.StructSVMClassifier(random_state=0).fit(rows, LABELS)

@@ -19,14 +19,8 @@ LAM = 0.05
 PRECISE = {"tol": 1e-6, "max_iter": 1_000_000, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def iris():
-    return flowers()
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return make_blobs(60, 5, centers=4, center_box=(-1.5, 1.5), random_state=1)
+IRIS = flowers()
+BLOBS = make_blobs(60, 5, centers=4, center_box=(-1.5, 1.5), random_state=1)
 
 
 def fit(X, y, tol=1e-4, **params):
@@ -38,9 +32,9 @@ def fit(X, y, tol=1e-4, **params):
 
 
 @pytest.mark.parametrize("lam", [0.3, 0.03])
-@pytest.mark.parametrize("name", ["iris", "blobs"])
-def test_objective_is_that_of_linear_svc(name, lam, request):
-    X, y = request.getfixturevalue(name)
+@pytest.mark.parametrize("data", [IRIS, BLOBS], ids=["iris", "blobs"])
+def test_objective_is_that_of_linear_svc(data, lam):
+    X, y = data
     model = fit(X, y, lam=lam, fit_intercept=False, tol=2e-5, surrogate="crammer_singer")
     reference = LinearSVC(
         C=1 / (lam * len(X)), multi_class="crammer_singer", fit_intercept=False, **PRECISE
@@ -56,8 +50,8 @@ def test_objective_is_that_of_linear_svc(name, lam, request):
     assert (model.predict(X) == reference.predict(X)).mean() > 0.98
 
 
-def test_default_lam(blobs):
-    X, y = blobs
+def test_default_lam():
+    X, y = BLOBS
     model = StructSVMClassifier(tol=0.5)
     # the squared norm of a scaled row is the number of columns on average
     assert model.fit(X, y).lam_ == pytest.approx(5 / 4 / 60)
@@ -74,32 +68,32 @@ def test_default_lam(blobs):
     assert model.fit(X, y).lam_ == pytest.approx(1 / 60)
 
 
-def test_convergence_warning(iris):
+def test_convergence_warning():
     message = r"stopped after 3 passes with a relative duality gap of {}, above tol=1e-06.*max_iter"
     with pytest.warns(ConvergenceWarning, match=message.format(r"0\.\d+")) as caught:
-        model = fit(*iris, tol=1e-6, max_iter=3)
+        model = fit(*IRIS, tol=1e-6, max_iter=3)
     assert caught[0].filename == __file__ and model.n_iter_ == 3
     fraction = model.dual_gap_ / (model.primal_objective_ + 1e-3)
     assert f"{fraction:.3g}" in str(caught[0].message)
     with pytest.warns(ConvergenceWarning, match="max_time"):
-        fit(*iris, tol=0, solver=BCFW(max_time=1e-6))
+        fit(*IRIS, tol=0, solver=BCFW(max_time=1e-6))
 
 
-def test_verbose_logs_where_that_is_shown(iris, caplog, capfd):
+def test_verbose_logs_where_that_is_shown(caplog, capfd):
     for verbose in (0, 1, True):
         caplog.clear()
         with caplog.at_level(logging.INFO, logger="sskit"):
-            model = fit(*iris, tol=0.02, verbose=verbose)
+            model = fit(*IRIS, tol=0.02, verbose=verbose)
         # the first says what the fit chose
         assert len(caplog.records) == (1 + len(model.history_["gap"]) if verbose else 0)
     assert f"gap {model.dual_gap_:.3g}" in caplog.records[-1].getMessage()
     assert capfd.readouterr() == ("", "")
 
 
-def test_callbacks(iris, capsys):
+def test_callbacks(capsys):
     library = pytest.importorskip("sklearn.callback")
     pytest.importorskip("rich")
-    X, y = iris
+    X, y = IRIS
     callback, monitor = Recorder(n_passes=4), library.ScoringMonitor(scoring="accuracy")
     # callbacks see the last iterate, not the average
     model = StructSVMClassifier(lam=LAM, tol=1e-6, solver=BCFW(averaging=False), random_state=0)

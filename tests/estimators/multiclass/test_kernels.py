@@ -22,21 +22,10 @@ GAMMA = 0.5
 STEADY = BCFW(block_steps=1, stored_passes=0, batch_size=1)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    X, y = flowers()
-    return 2.0 * X[:90], y[:90]
-
-
-@pytest.fixture(scope="module")
-def moons():
-    return make_moons(90, noise=0.2, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def strings():
-    X, y = make_digit_strings(24, random_state=0)
-    return [np.asarray(x, dtype=float) for x in X], y
+FLOWERS = [2.0 * flowers()[0][:90], flowers()[1][:90]]
+MOONS = make_moons(90, noise=0.2, random_state=0)
+STRINGS, DIGITS = make_digit_strings(24, random_state=0)
+STRINGS = [np.asarray(x, dtype=float) for x in STRINGS]
 
 
 def classifier(**params):
@@ -62,8 +51,8 @@ def without_intercept(K, y, C):
 
 
 @pytest.mark.parametrize("lam", [0.1, 0.005])
-def test_two_classes_are_those_of_svc(moons, lam):
-    X, y = moons[0], 2 * moons[1] - 1
+def test_two_classes_are_those_of_svc(lam):
+    X, y = MOONS[0], 2 * MOONS[1] - 1
     model = classifier(lam=lam, fit_intercept=False, tol=1e-13, max_iter=20_000).fit(X, y)
     # ||w||^2 of two opposite functions is half of that of their difference: C = 2 / (lam n)
     expected = without_intercept(rbf_kernel(X, gamma=GAMMA), y, 2 / (lam * len(X)))
@@ -75,8 +64,8 @@ def test_two_classes_are_those_of_svc(moons, lam):
     assert model.primal_objective_ == pytest.approx(primal, abs=1e-10)
 
 
-def test_precomputed_is_rbf(iris, strings):
-    X, y = iris
+def test_precomputed_is_rbf():
+    X, y = FLOWERS
     K = rbf_kernel(X, gamma=GAMMA)
     one, copy = classifier(solver=STEADY).fit(X, y), K.copy()
     other = classifier(kernel="precomputed", gamma="scale", solver=STEADY).fit(K, y)
@@ -84,7 +73,7 @@ def test_precomputed_is_rbf(iris, strings):
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(K), atol=1e-10)
     np.testing.assert_array_equal(one.support_, other.support_)
     assert other.support_vectors_.shape == (0, 0)
-    (X, y), tests = strings, make_digit_strings(5, random_state=1)[0]
+    (X, y), tests = (STRINGS, DIGITS), make_digit_strings(5, random_state=1)[0]
     of_all, of_tests = (
         [rbf_kernel(x, np.concatenate(X), gamma=GAMMA) for x in given] for given in (X, tests)
     )
@@ -98,8 +87,8 @@ def test_precomputed_is_rbf(iris, strings):
     assert lams[0] == pytest.approx(lams[1])
 
 
-def test_the_intercept_adds_one_to_the_kernel(iris):
-    X, y = iris
+def test_the_intercept_adds_one_to_the_kernel():
+    X, y = FLOWERS
     one = classifier(solver=STEADY).fit(X, y)
 
     def larger(A, B):
@@ -112,8 +101,8 @@ def test_the_intercept_adds_one_to_the_kernel(iris):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
-def test_gamma_and_sparse_rows(iris, kernel):
-    X, y = iris
+def test_gamma_and_sparse_rows(kernel):
+    X, y = FLOWERS
     for gamma in ("scale", "auto", 0.3):
         params = {"kernel": kernel, "gamma": gamma, "tol": 0.1, "solver": STEADY}
         dense, sparse = (classifier(**params).fit(rows, y) for rows in (X, sp.csr_array(X)))
@@ -129,9 +118,9 @@ def test_gamma_and_sparse_rows(iris, kernel):
     assert constant.kernel_.parameters["gamma"] == 1.0  # as SVC has it
 
 
-@pytest.mark.parametrize(("kind", "data"), [(classifier, "iris"), (tagger, "strings")])
-def test_support_vectors(kind, data, request):
-    X, y = request.getfixturevalue(data)
+@pytest.mark.parametrize("kind", [classifier, tagger])
+def test_support_vectors(kind):
+    X, y = FLOWERS if kind is classifier else (STRINGS, DIGITS)
     model = kind(lam=0.005 if kind is classifier else 0.2).fit(X, y)
     rows, labels = (X, y) if kind is classifier else map(np.concatenate, (X, y))
     assert 0 < len(model.support_) < len(rows) + (kind is tagger)
@@ -157,8 +146,8 @@ def test_tags_say_that_a_fold_of_a_matrix_has_some_rows_and_columns():
     assert [(tag.pairwise, tag.sparse) for tag in tags] == [(True, False), (False, True)]
 
 
-def test_wrong_kernels(iris, strings):
-    X, y = iris
+def test_wrong_kernels():
+    X, y = FLOWERS
     K = rbf_kernel(X)
     precomputed, large = {"kernel": "precomputed", "gamma": "scale"}, X * 1e120
     for params, rows, message in (
@@ -172,7 +161,7 @@ def test_wrong_kernels(iris, strings):
             model.fit(rows, y)
     with pytest.raises(ValueError, match="80 features, but .* 90 features"):
         classifier(**precomputed).fit(K, y).predict(K[:, :80])
-    X, y = strings
+    X, y = STRINGS, DIGITS
     for rows, message in ((X, "square kernel matrix"), (list(map(sp.csr_array, X)), "be dense")):
         with pytest.raises(ValueError, match=message):
             tagger(**precomputed).fit(rows, y)
@@ -189,8 +178,8 @@ PARAMS = {"kernel": "rbf", "gamma": 2.0, "lam": 0.01, "random_state": 0}
 
 
 @pytest.mark.parametrize("kernel_cache", [500.0, 0.01])
-def test_a_pickle_holds_support_vectors_but_no_kernel_rows(moons, kernel_cache):
-    X, y = (np.repeat(part, 8, axis=0) for part in moons)
+def test_a_pickle_holds_support_vectors_but_no_kernel_rows(kernel_cache):
+    X, y = (np.repeat(part, 8, axis=0) for part in MOONS)
     X += np.random.default_rng(0).normal(scale=1e-3, size=X.shape)
     model = StructSVMClassifier(**PARAMS, kernel_cache=kernel_cache).fit(X, y)
     saved = pickle.dumps(model)

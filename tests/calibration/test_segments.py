@@ -177,7 +177,6 @@ def test_risks_of_the_other_kind_are_refused():
         ({"loss": 1 - np.eye(3)}, "a likelihood has no losses"),
         ({"class_weight": "balanced"}, "a likelihood has no losses"),
         ({"rescaling": "slack"}, "a likelihood has no losses"),
-        ({"bounds": (0, None)}, "bounds and surrogate='log' cannot be combined with a segment"),
         ({"solver": "bcfw"}, "use 'auto' or 'lbfgs'"),
     ],
 )

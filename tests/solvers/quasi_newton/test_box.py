@@ -149,13 +149,14 @@ def test_the_certificate_is_the_best_mix_of_two_functions(monkeypatch):
     assert len(parts) > 10 and max(gains) > 1e-3
 
 
-def test_directions_are_those_of_the_matrix_cut_to_the_free_weights():
-    rng, n = np.random.default_rng(0), 9
+@pytest.mark.parametrize("n", [9, 1100])  # in one piece, and in three
+def test_directions_are_those_of_the_matrix_cut_to_the_free_weights(n):
+    rng = np.random.default_rng(0)
     lower, upper = np.full(n, -1.0), np.full(n, 1.0)
     regularizer = BoxRegularizer(1e-3, lower, upper)
     for dtype in (np.float64, np.float32):
         history = BoxHistory(n, 3, dtype, regularizer)
-        root = rng.normal(size=(n, n))
+        root = rng.normal(size=(n, 9))
         curvature = root @ root.T + 0.1 * np.eye(n)
         gradient = np.zeros(n)
         for _ in range(5):  # the first two are forgotten

@@ -14,9 +14,7 @@ from sskit.estimators.explanation.explain import Terms
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.frames import check_columns, edge_column_names
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
-from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
-from sskit.models.chain.one_sentence import labels_of_tokens
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 # Parameters that may be set after the fit
@@ -180,58 +178,6 @@ def answer_of_one(function, tagger, stacked, edges, *further):
     except (AttributeError, TypeError, ValueError):  # of another type than after a fit
         pass
     return None
-
-
-def answer_of_tokens(tagger, X):
-    """Return what `predict` does of a single sentence of dicts, if all is as it mostly is, or None.
-
-    That is as `answer_of_one` has it. No array is made but those of the answer: that of each step
-    of the general way takes as long as a short sentence.
-
-    Parameters
-    ----------
-    tagger : SequenceTagger
-        Fitted, or not.
-    X : object
-        As users give it.
-
-    Returns
-    -------
-    y : ndarray of shape (1,), object, or None
-        None too where something is wrong, which the general way finds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the first attribute of a token that is not as it should be.
-    """
-    if type(X) is not list or len(X) != 1 or type(X[0]) is not list or not X[0]:
-        return None
-    fitted = tagger.__dict__
-    vectorizer, classes = fitted.get("vectorizer_"), fitted.get("classes_")
-    if (
-        type(X[0][0]) is not dict
-        or type(vectorizer) is not TokenVectorizer
-        or type(classes) is not np.ndarray
-        or tagger.beam_size is not None
-        or tagger.allowed_transitions is not None
-        or "coef_" not in fitted
-        or "lam_" not in fitted
-        or "n_states_" in fitted
-        or "triples_" in fitted
-        or "edge_coef_" in fitted
-        or "n_edge_features_in_" in fitted
-        or vectorizer.dtype is not np.float64
-    ):
-        return None
-    columns, coef, start = vectorizer._known_columns(), fitted["coef_"], fitted.get("start_")
-    others = fitted.get("transitions_"), start, fitted.get("end_")
-    labels = labels_of_tokens(columns, X, classes, coef, *others, LARGEST)
-    if labels is None:
-        return None
-    answer = np.empty(1, dtype=object)
-    answer[0] = labels
-    return answer
 
 
 def terms_of(tagger, sample):

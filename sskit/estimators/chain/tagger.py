@@ -17,13 +17,8 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.objective import decided_costs
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import (
-    answer_of_one,
-    answer_of_tokens,
-    fitted_pairs,
-    fitted_request,
-    terms_of,
-)
+from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
+from sskit.estimators.chain.one_request import answer_of_tokens
 from sskit.estimators.combinations import check_combinations, has_kernel
 from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger
@@ -387,6 +382,10 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
             check_combinations(self, edges="features of edges")
         return stacked, edges
 
+    def _answer_of_one(self, X):
+        """Return what `predict` does of a sentence of dicts, or None."""
+        return answer_of_tokens(self, X)
+
     def _best(self, X, known):
         """Return the best labels, or states, of all tokens by number, and where sequences begin."""
         data, edges = self._fitted_data(X)
@@ -486,4 +485,3 @@ class SequenceTagger(FittedChains, KernelMixin, Tagger):
 
     _request = fitted_request
     _terms = terms_of
-    _answer_of_one = answer_of_tokens

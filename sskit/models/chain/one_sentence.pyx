@@ -248,11 +248,14 @@ cdef labels_of(classes, const vector[int32_t]& codes):
     cdef Py_buffer source, target
     kind = classes.dtype
     labels = EMPTY(n, kind)
-    if kind.kind not in "USbiuf" or not classes.flags.c_contiguous:  # no buffer has the others
+    try:
+        if kind.hasobject:
+            raise BufferError
+        PyObject_GetBuffer(classes, &source, PyBUF_SIMPLE)
+    except (BufferError, ValueError):  # as of dates
         for j in range(n):
             labels[j] = classes[<Py_ssize_t>codes[j]]
         return labels
-    PyObject_GetBuffer(classes, &source, PyBUF_SIMPLE)
     try:
         PyObject_GetBuffer(labels, &target, PyBUF_WRITABLE)
         size = source.itemsize

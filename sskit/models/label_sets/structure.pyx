@@ -7,21 +7,12 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from sskit.core.checks cimport all_below
-from sskit.core.coded_planes cimport CodedPlanes
 from sskit.core.decomposition cimport LabelFactors
-from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport padded
-from sskit.core.vectors cimport Scratch
 from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, write_pairs
-
-cdef extern from "coded_sets.hpp" namespace "sskit" nogil:
-    void subtract_sets(
-        const double* potential, const int32_t* truth, const int32_t* code, Py_ssize_t n,
-        Py_ssize_t n_codes, double unit, double* out
-    )
 
 # Rounding may let single labels go back and forth between sets that are equally good.
 cdef Py_ssize_t MAX_SWEEPS = 1000
@@ -164,10 +155,6 @@ cdef class LabelSetStructure(Structure):
         """Return labels and pairs as factors; None if not every set of labels is allowed."""
         return None if self.tight is None else LabelSetFactors(problem, self)
 
-    def coded_planes(self, StructuredProblem problem):
-        """Return products of planes by labels and pairs."""
-        return CodedSets(problem, self)
-
     def best_sets(self, const double[:, ::1] scores, pairs, const signed char[:, ::1] fixed=None):
         """Return the set with the highest score for each row.
 
@@ -248,73 +235,6 @@ cdef void climb(const SetScores* s, unsigned char* has, double* gain) noexcept n
                         gain[s.ends[2 * e + 1 - side]] += s.pair[e] if has[j] else -s.pair[e]
         if not changed:
             break
-
-
-cdef class CodedSets(CodedPlanes):
-    """Products of planes of sets of labels.
-
-    Parameters
-    ----------
-    problem : StructuredProblem
-        Of sets of labels.
-    structure : LabelSetStructure
-        Its structure.
-    """
-
-    cdef FeatureMap map
-    cdef NodeLoss loss
-    cdef LabelSetStructure structure
-    cdef Scratch[double] taken               # (n_labels + n_edges,) potentials
-    cdef Scratch[double] labels              # (padded,)
-    cdef Scratch[int32_t] truth              # (n_labels + n_edges,) the code of the truth
-
-    def __cinit__(self, StructuredProblem problem, LabelSetStructure structure):
-        self.map, self.loss, self.structure = problem.map, problem.loss, structure
-        self.taken.resize(structure.max_code_length + 1)
-        self.labels.resize(padded(structure.n_labels) + 1)
-        self.truth.resize(structure.max_code_length + 1)
-
-    # potentials of labels, and of pairs
-    cdef void take(
-        self, const double* label, double factor, const double* pair
-    ) noexcept nogil:
-        cdef Py_ssize_t j, n_labels = self.structure.n_labels
-        for j in range(n_labels):
-            self.taken.data()[j] = factor * label[j]
-        memcpy(self.taken.data() + n_labels, pair, self.structure.n_edges * sizeof(double))
-
-    cdef int take_scores(
-        self, Py_ssize_t i, const double* w, const double* theta, const int32_t* codes,
-        Py_ssize_t n
-    ) except -1 nogil:
-        if theta != NULL:
-            self.take(theta + self.structure.base, 1.0, theta)
-            return 0
-        score_rows(
-            &self.map.rows, self.map.first_row(i), 1, w, self.structure.n_labels,
-            self.labels.data(), self.map.stride
-        )
-        self.take(self.labels.data(), 1.0, w + self.map.tail_weights)
-        return 0
-
-    cdef int take_products(
-        self, Py_ssize_t i, Direction delta, const int32_t* codes, Py_ssize_t n
-    ) except -1 nogil:
-        self.take(&delta.value[self.structure.base], self.map.row_sqnorm[i], &delta.value[0])
-        return 0
-
-    cdef void subtract(
-        self, Py_ssize_t i, const int32_t* codes, Py_ssize_t n, double* out
-    ) noexcept nogil:
-        cdef const int32_t* truth = &self.loss.truth[i * self.structure.n_labels]
-        cdef Py_ssize_t j
-        for j in range(self.structure.n_labels):
-            self.truth.data()[j] = ONE * truth[j]
-        write_pairs(&self.structure.scored, self.truth.data())
-        subtract_sets(
-            self.taken.data(), self.truth.data(), codes, self.structure.max_code_length, n,
-            PER_ONE, out
-        )
 
 
 cdef class LabelSetFactors(LabelFactors):

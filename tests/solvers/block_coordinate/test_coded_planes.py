@@ -7,8 +7,6 @@ import scipy.sparse as sp
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
-from sskit.models.label_sets.label_graph import label_edges
-from sskit.models.label_sets.model import PairwiseModel
 from sskit.models.structure import StructuredProblem
 from sskit.solvers import BCFW
 from sskit.utils import RaggedArray
@@ -37,26 +35,12 @@ def chains(form, T, width, rules=False):
     return model.bind(stacked, y.astype(np.int32), np.ones(n * T), block_weights(n))
 
 
-def sets(edges, inference, n_labels=6):
-    """A problem of sets of labels."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 4)), (rng.random((30, n_labels)) < 0.4).astype(np.uint8)
-    ends = label_edges(edges, n_labels)
-    model = PairwiseModel(4, n_labels, ends, True, inference)
-    return model.bind(X, Y, np.ones(n_labels), block_weights(30))
-
-
-PATH = np.stack([np.arange(5), np.arange(1, 6)], axis=1)
 PROBLEMS = {
     "dense rows": lambda: chains(np.asarray, 9, 6),
     "sparse rows, Gram matrices": lambda: chains(sp.csr_array, 3, 40),
     "sparse rows": lambda: chains(sp.csr_array, 40, 20),
     "single tokens": lambda: chains(sp.csr_array, 1, 20),
     "forbidden transitions": lambda: chains(sp.csr_array, 10, 20, rules=True),
-    "all sets": lambda: sets("full", "exhaustive"),
-    "a tree": lambda: sets(PATH, "tree"),
-    "relaxed sets": lambda: sets("full", "lp"),
-    "no pairs": lambda: sets(None, "auto"),
 }
 
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import issparse
 
+from sskit._labels import object_array
 from sskit._parameters import check_constraints
 from sskit._ready import all_within
 from sskit.estimators.base.fitted_state import LARGEST, check_count, check_weights
@@ -14,7 +15,9 @@ from sskit.estimators.explanation.explain import Terms
 from sskit.inputs.chains.pairs import stack_pairs
 from sskit.inputs.frames import check_columns, edge_column_names
 from sskit.inputs.ragged_array import RaggedArray, SoundArray
+from sskit.inputs.token_vectorizer import TokenVectorizer
 from sskit.models.chain.model import ChainModel, check_lengths, make_request
+from sskit.models.chain.one_sentence import labels_of_tokens
 from sskit.models.chain.transitions import check_possible, resolve_transitions
 
 # Parameters that may be set after the fit
@@ -134,6 +137,17 @@ def fitted_pairs(estimator, X):
     return stacked, edges
 
 
+def is_simplest(tagger):
+    """Return whether a tagger has weights, and no more parts than most have."""
+    fitted = vars(tagger)
+    return (
+        "coef_" in fitted
+        and UNUSUAL.isdisjoint(fitted)
+        and tagger.beam_size is None
+        and tagger.allowed_transitions is None
+    )
+
+
 def answer_of_one(function, tagger, stacked, edges, *further):
     """Return what a function finds for a single sequence if all is as it mostly is, or None.
 
@@ -158,15 +172,13 @@ def answer_of_one(function, tagger, stacked, edges, *further):
     answer : ndarray or None
         What the function returns.
     """
-    fitted, rows = vars(tagger), stacked.values
+    rows = stacked.values
     if (
         type(stacked) is not SoundArray
         or len(stacked.offsets) != 2
         or not issparse(rows)
         or edges is not None
-        or any(getattr(tagger, name) is not None for name in USED_BY_PREDICT)
-        or not UNUSUAL.isdisjoint(fitted)
-        or "coef_" not in fitted
+        or not is_simplest(tagger)
     ):
         return None
     matrix = rows.data, rows.indices, rows.indptr.astype(np.int64, copy=False)
@@ -178,6 +190,47 @@ def answer_of_one(function, tagger, stacked, edges, *further):
     except (AttributeError, TypeError, ValueError):  # of another type than after a fit
         pass
     return None
+
+
+def answer_of_tokens(tagger, X):
+    """Return what `predict` does of one sentence of dicts if all is as in `answer_of_one`, or None.
+
+    No array is made but those of the answer, and nothing is called that is not needed: each step
+    of the general way takes as long as a short sentence.
+
+    Parameters
+    ----------
+    tagger : SequenceTagger
+        Fitted, or not; what is wrong with it is for the general way to find.
+    X : object
+        As users give it.
+
+    Returns
+    -------
+    y : ndarray of shape (1,), object, or None
+        The labels of the sentence.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the first attribute of a token that is not as it should be.
+    """
+    if type(X) is not list or len(X) != 1 or type(X[0]) is not list or not X[0]:
+        return None
+    fitted = vars(tagger)
+    vectorizer, classes = fitted.get("vectorizer_"), fitted.get("classes_")
+    if (
+        type(X[0][0]) is not dict
+        or type(vectorizer) is not TokenVectorizer
+        or vectorizer.dtype is not np.float64
+        or type(classes) is not np.ndarray
+        or not is_simplest(tagger)
+    ):
+        return None
+    others = fitted.get("transitions_"), fitted.get("start_"), fitted.get("end_")
+    columns = vectorizer._known_columns()
+    labels = labels_of_tokens(columns, X, classes, tagger.coef_, *others, LARGEST)
+    return None if labels is None else object_array([labels])
 
 
 def terms_of(tagger, sample):

@@ -17,8 +17,13 @@ from sskit.estimators.base.estimator import replace_fitted
 from sskit.estimators.base.kernels import KernelMixin, kernel_bytes, make_kernel
 from sskit.estimators.base.objective import decided_costs
 from sskit.estimators.chain.completion import HiddenChains
-from sskit.estimators.chain.decoding import answer_of_one, fitted_pairs, fitted_request, terms_of
-from sskit.estimators.chain.one_request import answer_of_tokens
+from sskit.estimators.chain.decoding import (
+    answer_of_one,
+    answer_of_tokens,
+    fitted_pairs,
+    fitted_request,
+    terms_of,
+)
 from sskit.estimators.combinations import check_combinations, has_kernel
 from sskit.estimators.reading.summary import RowSummary, same
 from sskit.estimators.tagging import Tagger

@@ -253,9 +253,7 @@ cdef labels_of(classes, const vector[int32_t]& codes):
             raise BufferError
         PyObject_GetBuffer(classes, &source, PyBUF_SIMPLE)
     except (BufferError, ValueError):  # as of dates
-        for j in range(n):
-            labels[j] = classes[<Py_ssize_t>codes[j]]
-        return labels
+        return classes.take([codes[j] for j in range(n)])
     try:
         PyObject_GetBuffer(labels, &target, PyBUF_WRITABLE)
         size = source.itemsize

@@ -5,9 +5,8 @@ import numpy as np
 from sskit.models.integer_losses import integer_losses
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
-from libcpp.vector cimport vector
 
 from sskit.core.checks cimport all_below
 from sskit.core.coded_planes cimport CodedPlanes

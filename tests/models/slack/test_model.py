@@ -15,7 +15,8 @@ from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
 from sskit.models.chain.model import ChainModel
 from sskit.models.integer_losses import integer_losses
-from sskit.models.slack.model import SEARCHES, SlackRescaling
+from sskit.models.slack.model import SlackRescaling
+from sskit.models.slack.problem import SEARCHES
 from sskit.solvers import BCFW
 from sskit.solvers.common.snapshot import restore, save
 from sskit.solvers.oracle_calls.pool import make_pool

@@ -25,10 +25,10 @@ from sskit.estimators.reading.summary import Summary, TrainingData, same
 from sskit.inputs.ragged_array import object_array, split
 from sskit.inputs.rows import check_pairs, check_samples, plain_labels
 from sskit.inputs.weights import check_sample_weight
-from sskit.models.structured.binding import PythonBinding
-from sskit.models.structured.compiled import CompiledBinding, CompiledModel
+from sskit.models.structured.binding import binding_of
+from sskit.models.structured.compiled import CompiledModel
 from sskit.models.structured.pystruct import adapted, is_latent, needs_data
-from sskit.solvers.convex_concave import Completion
+from sskit.solvers.convex_concave import DrawnCompletion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +269,7 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         if starts is not None:
             further = {} if summary.n_weights is None else {"parts": "data in parts"}
             check_combinations(self, hidden="y, which has hidden variables,", **further)
-            completion = HiddenParts(complete, Drawn(islice(starts, self.n_init)))
+            completion = DrawnCompletion(complete, tuple(islice(starts, self.n_init)))
         plain = "O" not in summary.kinds and ("U" not in summary.kinds or len(summary.kinds) == 1)
         to_attributes = BlockAttributes(layout, {"model_": model, "_plain": plain})
         return TrainingTask(problem, default_lam(summary), to_attributes, completion=completion)
@@ -406,45 +406,3 @@ class StructuredSVM(FittedStructure, OnlineEstimator):
         predicted, truth = check_pairs(labels, y)
         weight = check_sample_weight(sample_weight, len(truth))
         return 1.0 - float(np.average(binding.losses(truth, predicted), weights=weight))
-
-
-def binding_of(model):
-    """Return the binding of a model object, which calls it and checks its answers."""
-    return CompiledBinding(model) if isinstance(model, CompiledModel) else PythonBinding(model)
-
-
-class Drawn:
-    """What an iterator draws, once, and again from the first on for every further fit of a task."""
-
-    def __init__(self, items):
-        self.items, self.kept = items, []
-
-    def __iter__(self):
-        yield from self.kept
-        for item in self.items:
-            self.kept.append(item)
-            yield item
-
-
-@dataclass(frozen=True)
-class HiddenParts(Completion):
-    """Completes the hidden parts of labellings, as their model does.
-
-    Attributes
-    ----------
-    complete : callable
-        Maps flat weights to truths.
-    drawn : iterable of ndarray
-        Truths to begin with; those that came before are left out.
-    """
-
-    complete: object
-    drawn: object
-
-    def starts(self, solved):
-        """Yield truths to begin with."""
-        before = set()
-        for truth in self.drawn:
-            if truth.tobytes() not in before:
-                before.add(truth.tobytes())
-                yield truth

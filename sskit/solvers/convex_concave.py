@@ -37,6 +37,26 @@ class Completion:
         return replace(of_problem, whole=of_problem.whole | {"whether all labels are known": False})
 
 
+@dataclass(frozen=True)
+class DrawnCompletion(Completion):
+    """Completes by a function, and begins with truths that were drawn before.
+
+    Attributes
+    ----------
+    complete : callable
+        Maps flat weights to truths.
+    drawn : tuple of ndarray
+        Truths to begin with; those that came before are left out.
+    """
+
+    complete: object
+    drawn: tuple
+
+    def starts(self, solved):
+        """Yield truths to begin with."""
+        yield from {truth.tobytes(): truth for truth in self.drawn}.values()
+
+
 def solve_in_rounds(
     completion,
     solver,

@@ -1,4 +1,4 @@
-"""Structures written in Python: all calls of a user's object, and the problems made of it."""
+"""All calls of a user's object, and the problems made of it; its binding if it is compiled."""
 
 from itertools import chain, pairwise
 
@@ -15,10 +15,16 @@ from sskit.models.structured.answers import (
     feature_vector,
     label_key,
 )
+from sskit.models.structured.compiled import CompiledBinding, CompiledModel
 from sskit.models.structured.oracle_pool import PARALLEL, run_parts
 from sskit.models.structured.python_structure import PythonStructure
 
 METHODS = ("joint_feature", "loss", "argmax")
+
+
+def binding_of(model):
+    """Return the binding of a model object, which calls it and checks its answers."""
+    return CompiledBinding(model) if isinstance(model, CompiledModel) else PythonBinding(model)
 
 
 class PythonBinding:

@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEBUG_VENV ?= .venv-debug
-DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers inputs) \
+DEBUG_TESTS ?= $(addprefix tests/,core oracles models solvers inputs preprocessing) \
 	tests/estimators/test_serving.py
 PYTEST_WORKERS ?= 2
 PYTEST_ARGS ?=

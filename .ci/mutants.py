@@ -29,7 +29,9 @@ OPTIONS |= {"--folder": ROOT / "build/mutants", "--patience": 600.0, "--again": 
 # The debug build, and what a Python without its sanitizers needs at run time, as in the Makefile.
 DEBUG = {"SSKIT_BUILD": "debug", "PYTHONMALLOC": "malloc"}
 DEBUG |= {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
-ROOMS = [f"tests/{name}" for name in ("core", "oracles", "models", "solvers", "inputs")]
+ROOMS = [
+    f"tests/{name}" for name in ("core", "oracles", "models", "solvers", "inputs", "preprocessing")
+]
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 INSIDE = r"(?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])*"
 TERM = rf"(?:[-&*!]|<[\w *]+>)*(?:[\w.]+(?:(?<=p)-\d+)?|\({INSIDE}\))"

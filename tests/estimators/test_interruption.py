@@ -12,6 +12,7 @@ from helpers.refusals import refused
 from helpers.structures import Matching
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
 import sskit
 from sskit.datasets import make_chains
@@ -231,3 +232,25 @@ def test_early_stopping_keeps_the_best_weights_so_far(pressed):
         assert model.best_iter_ == model.scores_["n_passes"][scores.argmax()]
         assert not model.estimator_.certified_
         assert model.predict(X).shape == (40,)
+
+
+@pytest.mark.filterwarnings("ignore:.*The fit was interrupted")
+def test_three_presses_end_a_search_and_one_ends_one_fit(pressed, monkeypatch):
+    X, y = flowers()
+    grid, model = {"lam": [0.1, 0.01]}, sskit.StructSVMClassifier(random_state=0)
+    stops = pressed((), (50,))
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert [stop.n_presses > 0 for stop in stops] == [False, True, False, False, False]
+    assert search.best_estimator_.certified_
+    made = []
+
+    def make_stop(max_time=None):
+        made.append(PressedStop(5, kept=True))
+        return made[-1]
+
+    monkeypatch.setattr(_base, "Stop", make_stop)
+    search = GridSearchCV(model, grid, cv=5)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert len(made) == 3
+    assert not hasattr(search, "best_estimator_")

@@ -133,7 +133,8 @@ BAD = [
     ({"label_weight": [1, -1, 1, 1]}, Y, r"^label_weight\[1\] is -1.0"),
     ({"label_weight": [0, 0, 0, 0]}, Y, "^label_weight is zero for all labels"),
     ({"label_weight": [[1], [1, 2]]}, Y, "^label_weight is no array: its items have"),
-    ({"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, Y, "^bounds leave nothing of"),
+    ({"bounds": {"pairwise": (-2, -1)}, "inference": "graphcut"}, Y,
+     "^bounds leave nothing of the model's own at weight 36"),
     ({}, np.arange(120) % 3, "Only binary classification is supported"),
     ({}, np.ones(120), "or have two classes, got 1 class"),
     ({}, np.linspace(0, 1, 120), "^Unknown label type: continuous"),
@@ -228,7 +229,8 @@ def test_wrong_known_labels_are_named():
         (pairs, [None, [1, 2, 0, 0], None], ValueError, r"^known\[1\]\[1\] has 2, .* such as 0, 1"),
         (pairs, np.zeros((3, 4, 1)), ValueError, r"^known\[0\] must be a sequence of labels"),
         (pairs, np.full((3, 4), 0.5), ValueError, r"^known\[0\]\[0\] has 0.5, which is no label"),
-        (closed, [None, [0, None, None, 1], None], ValueError, r"^known\[1\] has label 3, but not"),
+        (closed, [None, [0, None, None, 1], None], ValueError,
+         r"^known\[1\] has label 3, but not label 0, an ance"),
     ):  # fmt: skip
         for method in (model.predict, model.decision_function):
             with pytest.raises(error, match=message):

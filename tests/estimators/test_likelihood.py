@@ -105,18 +105,6 @@ def test_fits_go_on(name, solver, known, changed):
         model.set_params(surrogate=surrogate, solver="auto").fit(X, y)
 
 
-def test_states_find_what_single_labels_cannot():
-    """Each label is at two opposite corners, which no weights can tell apart."""
-    rng = np.random.default_rng(0)
-    corners = rng.integers(4, size=(60, 4))
-    X = 2.0 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])[corners] + 0.7 * rng.normal(
-        size=(60, 4, 2)
-    )
-    model = sskit.SequenceTagger(surrogate="log", n_states_per_label={0: 2, 1: 3}, random_state=0)
-    assert model.fit(X, corners % 2).score(X, corners % 2) > 0.9
-    assert model.n_states_.tolist() == [2, 3] and not model.certified_
-
-
 @pytest.mark.parametrize("name", STATES)
 def test_probabilities_are_sums_over_the_states_of_labels(name):
     model, X, y = make(name)
@@ -225,6 +213,10 @@ def test_a_calibration_by_the_likelihood_fits_a_hinge_anew():
     field = sskit.CalibratedTagger(sskit.SequenceTagger(), method="likelihood").fit(X[:40], y[:40])
     assert field.estimator_.surrogate == "log" and field.estimator.surrogate == "hinge"
     assert field.calibration_["pairs"] == 1.0 and not field.calibration_["bias"].any()
+    p = field.predict_proba(X[40:])
+    np.testing.assert_allclose(np.concatenate(list(p)).sum(axis=1), 1.0)
+    for risk in (None, "labelling", "tokens"):
+        assert 0.3 < field.set_params(risk=risk).score(X[40:], y[40:]) <= 1
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -442,3 +434,54 @@ def test_auto_takes_dual_steps_where_they_are_faster():
     assert chosen(rows, np.concatenate(X), np.concatenate(y)) is LBFGS
     spans = [["B-A"] * len(labels) for labels in y]
     assert chosen(sskit.SegmentTagger(surrogate="log", max_iter=3), X, spans) is LBFGS
+
+
+# ---- hidden states ------------------------------------------------------------------------------
+
+CORNERS = 2.0 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+LOG = {"surrogate": "log", "n_states_per_label": 2, "lam": 0.02, "random_state": 0}
+MODELS = {"chain": sskit.SequenceTagger(**LOG), "tree": sskit.TreeTagger(**LOG)}
+
+
+def crosses(n, seed=0):
+    """Sequences of which each label is at two opposite corners, which no weights can tell apart."""
+    rng = np.random.default_rng(seed)
+    corners = [rng.integers(4, size=rng.integers(2, 6)) for _ in range(n)]
+    X = [CORNERS[k] + 0.7 * rng.normal(size=(len(k), 2)) for k in corners]
+    return X, [k % 2 for k in corners]
+
+
+def data_of(name, X):
+    """Return sequences as they are, or as trees, each token the parent of the next two."""
+    if name == "chain":
+        return X
+    return [(x, [-1, *(np.arange(len(x) - 1) // 2)]) for x in X]
+
+
+X, Y = crosses(60)
+X_TEST, Y_TEST = crosses(60, seed=1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_states_find_what_single_labels_cannot(name):
+    train, test = data_of(name, X), data_of(name, X_TEST)
+    model = clone(MODELS[name]).fit(train, Y)
+    assert model.score(test, Y_TEST) > 0.9
+    assert clone(model).set_params(n_states_per_label=1).fit(train, Y).score(test, Y_TEST) < 0.7
+    by_label = clone(model).set_params(n_states_per_label={0: 2, 1: 3}).fit(train, Y)
+    assert by_label.n_states_.tolist() == [2, 3]
+    several = clone(model).set_params(n_init=3).fit(train, Y)
+    assert several.primal_objective_ <= model.primal_objective_ * 1.02
+
+
+def test_threads_weights_and_starts():
+    model = clone(MODELS["chain"]).fit(X, Y)
+    again = clone(model).set_params(n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-9)
+    # clusters of repeated tokens may differ, weights of sequences that do not count do not
+    weight = np.append(np.ones(60), np.zeros(5))
+    weighed = clone(model).fit([*X, *X_TEST[:5]], [*Y, *Y_TEST[:5]], sample_weight=weight)
+    assert weighed.score(X_TEST, Y_TEST) == pytest.approx(model.score(X_TEST, Y_TEST), abs=0.03)
+    warm = clone(model).set_params(warm_start=True).fit(X, Y)
+    n_passes = warm.n_iter_
+    assert warm.set_params(lam=0.015).fit(X, Y).n_iter_ <= n_passes

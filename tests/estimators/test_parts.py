@@ -352,3 +352,15 @@ def test_a_fit_goes_on_with_its_types():
     assert model.round_objectives_[-1] == pytest.approx(objective(model), rel=1e-6)
     with pytest.raises(ValueError, match="warm_start=True cannot continue"):
         model.fit(SMALL[:-1], AT[:-1])
+
+
+def test_learns_more_than_the_maps_say(fitted):
+    """Also with slack rescaling, for which there is no exact search: a wide certificate."""
+    peaks = [[np.unravel_index(part.argmax(), part.shape)[::-1] for part in x] for x in X_TEST]
+    slack = PartsModel(PARENTS, rescaling="slack", tol=0.1, random_state=0).fit(X, Y)
+    alone, *together = (
+        np.mean(np.linalg.norm(np.stack(found) - Y_TEST, axis=2) < 2)
+        for found in (peaks, fitted.predict(X_TEST), slack.predict(X_TEST))
+    )
+    assert together[0] > 0.9 > alone + 0.1 and together[1] > alone + 0.1
+    assert slack.certified_ and slack.dual_gap_ > slack.history_["inexactness"][-1] > 0

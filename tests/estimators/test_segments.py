@@ -130,7 +130,9 @@ def test_hidden_states_of_labels():
     assert steps.n_samples_seen_ == 20 and steps.n_states_.tolist() == [1, 2, 1]
     with pytest.raises(ValueError, match="hidden states have no k best labellings"):
         model.predict_topk(X, 2)
-    with pytest.raises(ValueError, match="surrogate='log' cannot be combined with n_states_per_la"):
+    with pytest.raises(
+        ValueError, match="surrogate='log' cannot be combined with n_states_per_label"
+    ):
         clone(model).set_params(surrogate="log").fit(X, SPANS)
     model.n_states_ = np.array([1, 2])
     with pytest.raises(ValueError, match="n_states_ must have the shape"):

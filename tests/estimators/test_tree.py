@@ -31,9 +31,14 @@ def families(n, seed=0, kinds=("next",), noise=1.0):
 OPTIONS = {"tol": 0.05, "random_state": 0}
 
 
-def test_what_follows_a_parent_is_learnt():
-    """That objectives are those of enumeration is in test_enumeration.py."""
-    model = TreeTagger(**OPTIONS).fit(*families(60))
+def test_learns_more_than_the_nodes_say():
+    (X, y), (X_test, y_test) = families(60), families(60, seed=1)
+
+    def apart(trees):
+        return [(x, np.full(len(x), -1)) for x, _ in trees]
+
+    model, alone = TreeTagger(**OPTIONS).fit(X, y), TreeTagger(**OPTIONS).fit(apart(X), y)
+    assert model.score(X_test, y_test) > alone.score(apart(X_test), y_test) + 0.1
     solver = model.solver_
     assert (solver.steps, solver.sampling, solver.cache) == ("pairwise", "gap", True)
     np.testing.assert_array_equal(model.transitions_.argmax(axis=1), [1, 2, 0])

@@ -211,3 +211,14 @@ def test_wrong_searches_leave_the_estimator_alone():
         tagger.set_params(rescaling=bad)
         with refused(tagger, ValueError, told):
             tagger.fit(X, Y)
+
+
+def test_structure_of_your_own():
+    X, y = matchings(20)
+    options = {"rescaling": "slack", "lam": 0.01, "random_state": 0, "max_iter": 50}
+    model = sskit.StructuredSVM(Matching(), warm_start=True, **options).fit(X, y)
+    assert model.certified_
+    assert model.dual_gap_ >= model.history_["inexactness"][-1]
+    assert model.score(X, y) > 0.6 and model.n_oracle_calls_ > 20
+    first = model.dual_objective_
+    assert model.fit(X, y).dual_objective_ >= first - 1e-9

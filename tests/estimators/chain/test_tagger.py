@@ -52,9 +52,13 @@ def fit(X=PAIRS, **options):
     return SequenceTagger(**OPTIONS | options).fit(X, LABELS)
 
 
-def test_a_fit_to_plain_sequences_forgets_weights_of_edges():
+def test_what_is_learnt_of_edges_and_forgotten_by_plain_sequences():
     tagger = fit()
     assert tagger.edge_coef_.shape == (2, 3, 3) and tagger.n_edge_features_in_ == 2
+    assert tagger.score(PAIRS, LABELS) > fit(ROWS).score(ROWS, LABELS)
+    # staying is what the first feature says
+    stays = tagger.edge_coef_[0]
+    assert stays.diagonal().min() > stays[~np.eye(3, dtype=bool)].max()
     tagger.fit(ROWS, LABELS)
     assert not hasattr(tagger, "edge_coef_") and not hasattr(tagger, "n_edge_features_in_")
     with pytest.raises(AttributeError, match="has no attribute 'edge_coef_'"):

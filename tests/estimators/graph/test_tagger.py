@@ -147,3 +147,15 @@ def test_options_that_do_not_fit_are_refused():
     model = GraphTagger(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="inference"):
         model.set_params(inference="").predict(X)
+
+
+def test_neighbours_that_repel_each_other_are_learnt():
+    (X, y), test = board(20, shape=(12, 13)), board(20, seed=1, shape=(12, 13))
+    model, alone = (
+        GraphTagger(bounds=bounds, random_state=0).fit(X, y)
+        for bounds in (None, {"pairwise": (0, 0)})
+    )
+    assert model.score(*test) > 0.99 > 0.85 > alone.score(*test)
+    assert model.pairwise_[0, 0, 1] > 0 > model.pairwise_[0, 0, 0] and model.certified_
+    path = X[0][0], X[0][1][:1]
+    assert model.choose_inference([X[0], path]).tolist() == ["qpbo", "tree"]

@@ -77,7 +77,8 @@ def test_tags_without_types_and_types_with_dashes():
 
 def test_what_cannot_be_written_is_named():
     for y, schemes, error, message in [
-        ([["O"], ["O", "I-x"]], "bio bioes", ValueError, r"^y\[1\]\[1\] is I-x after O, which the s"),
+        ([["O"], ["O", "I-x"]], "bio bioes", ValueError,
+         r"^y\[1\]\[1\] is I-x after O, which the s"),
         ([["I-x"], ["I-x"]], "bio bioes", ValueError,
          r"y\[0\]\[0\] is I-x at the .* are 2 such labels"),
         ([[], ["S-x", "B-x"]], "bioes bio", ValueError, r"y\[1\]\[1\] is B-x at the end, which"),

@@ -189,7 +189,8 @@ WRONG = [
     (StructSVMClassifier(), (ROWS[:2], [1, 1]), {}, "at least 2 classes"),
     *((StructSVMClassifier(), (ROWS[:2], [0, 1]), {"classes": wrong}, "must be a list of labels")
       for wrong in ([[0, 1]], [])),
-    ("chains", (CHAINS[0][:2], [TAGS[0], 9 + 0 * TAGS[1]]), {}, r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]"),
+    ("chains", (CHAINS[0][:2], [TAGS[0], 9 + 0 * TAGS[1]]), {},
+     r"y\[1\]\[0\] has 9, not among the classes \[0, 1, 2\]"),
     ("chains", ([x[:, :2] for x in CHAINS[0]], TAGS), {}, "X has 2 features, but Sequence"),
     ("chains", (EDGED, TAGS), {}, "X has 2 features of edges, but .* expecting no features"),
     ("edges", CHAINS, {}, "X has no features of edges, but .* expecting 2 features"),
@@ -209,7 +210,8 @@ WRONG = [
     ("sets", (ROWS, sp.csr_array(SETS)), {}, "y has the form 'sparse', but that of the steps"),
     ("sets", (ROWS[:, :1], SETS), {}, "X has 1 features, but MultilabelPairwise"),
     ("sets", (ROWS, SETS), {"classes": [0, 1, 2]}, "classes has no meaning with sets of la"),
-    ("named", (ROWS, pd.DataFrame(SETS, columns=["u", "v", "x"])), {}, "y has columns 'u', 'v', 'x', but that of the steps before had columns 'u', 'v', 'w'"),
+    ("named", (ROWS, pd.DataFrame(SETS, columns=["u", "v", "x"])), {},
+     "y has columns 'u', 'v', 'x', but that of the steps before had columns 'u', 'v', 'w'"),
     ("two classes", (ROWS, ["no", "other"] * 3), {}, r"y\[1\] has 'other', not among the classes"),
     (MultilabelPairwise(), (ROWS, ["no"] * 6), {}, "Only binary classification"),
     *((kind(), data, {"sample_weight": 1e308}, "sample_weight has the sum inf, expected one near")

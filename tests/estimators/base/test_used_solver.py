@@ -185,9 +185,8 @@ def test_certified_like_the_others():
 
 
 def test_soft_constraints():
-    tagger = sskit.SequenceTagger(lam=1.0, solver="soft_bcfw", tol=0.05, random_state=0).fit(
-        *CHAINS
-    )
+    tagger = sskit.SequenceTagger(lam=1.0, solver="soft_bcfw", tol=0.05, random_state=0)
+    tagger.fit(*CHAINS)
     exact = sskit.SequenceTagger(lam=1.0, tol=1e-3, random_state=0).fit(*CHAINS)
     assert isinstance(tagger.solver_, SoftBCFW)
     bracket(tagger, exact)

@@ -71,8 +71,8 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
 def constraints_of(declared):
     """Return the constraints of a declared parameter, in the form of scikit-learn."""
     allowed = list(declared.metadata["allowed"])
-    # annotations that are not evaluated are text, whose strings are those of a Literal
-    text = declared.type if isinstance(declared.type, str) else ""
+    # as text, evaluated or not, an annotation has no strings but those of a Literal; a class has none
+    text = "" if isinstance(declared.type, type) else str(declared.type)
     listed = [name for _, name in re.findall(r"""(["'])(.*?)\1""", text)]
     if listed and not any(isinstance(values, StrOptions) for values in allowed):
         allowed.insert(0, StrOptions(set(listed)))

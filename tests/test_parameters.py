@@ -3,6 +3,8 @@
 What scikit-learn expects of them is checked for every estimator in tests/estimators/test_common.py.
 """
 
+from typing import Literal
+
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
@@ -45,10 +47,12 @@ def test_strings_are_those_that_the_annotation_lists():
     class Named(BaseEstimator):
         form: "Literal['one', 'two'] | None" = parameter(None, default="one")  # noqa: F821
         own: 'Literal["three"]' = parameter(StrOptions({"four"}), default="four")  # noqa: F821
+        evaluated: Literal["one"] | None = parameter(None, default=None)
 
-    assert Named(form="two", own="four")._validate_params() is None
+    assert Named(form="two", own="four", evaluated="one")._validate_params() is None
     for wrong, message in (
         ({"form": "three"}, r"a str among \{'one', 'two'\} or None"),
+        ({"evaluated": "two"}, r"a str among \{'one'\} or None"),
         ({"own": "three"}, r"a str among \{'four'\}"),
     ):
         with pytest.raises(InvalidParameterError, match=message):

@@ -71,7 +71,7 @@ def parameter(*allowed: object, default: object = REQUIRED, kw_only: bool = True
 def constraints_of(declared):
     """Return the constraints of a declared parameter, in the form of scikit-learn."""
     allowed = list(declared.metadata["allowed"])
-    # as text, evaluated or not, an annotation has no strings but those of a Literal; a class has none
+    # as text an annotation has no strings but those of a Literal; a class has none
     text = "" if isinstance(declared.type, type) else str(declared.type)
     listed = [name for _, name in re.findall(r"""(["'])(.*?)\1""", text)]
     if listed and not any(isinstance(values, StrOptions) for values in allowed):

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.laws import check_dual_point, check_solution, solve_toy
+from helpers.laws import check_dual_point, check_solution, solve_toy, start_run
 from helpers.qp import solve_primal
 from helpers.solvers import SOLVERS
 from helpers.toys import TOYS, rebind
@@ -122,6 +122,20 @@ def test_samples_appended_at_the_same_n_lam_leave_the_weights_as_they_are(name, 
     assert second.history["n_passes"][0] == 0
     value = toy.dual(first.fit.run.dual, lam)
     assert second.history["dual"][0] == pytest.approx(0.8 * value, abs=1e-11)
+
+
+def test_an_average_goes_on_only_where_lam_and_weights_are_the_same():
+    """Iterates of another problem are no iterates of this one."""
+    which = ["shorter ones", "some without weight", "weight again, and less of lam"]
+    (toy, lam, _), *others = (stage("chain", each) for each in which)
+    first = solve_toy(BCFW(steps="fw"), toy, lam, tol=1e-12, max_iter=3)
+    point = first.fit.save()
+    assert point.average[-1].sum() > 0
+    for other, its, _ in ((toy, lam, None), *others):
+        run = start_run(BCFW(steps="fw"), other, its)
+        point.restore(run)
+        expected = point.average[-1] if other is toy else [0.0]
+        np.testing.assert_array_equal(run.averager.save()[-1], expected)
 
 
 def test_all_solvers_that_keep_a_dual_point_are_here():

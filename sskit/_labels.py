@@ -108,6 +108,15 @@ def object_array(labels):
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
+def plain_labels(labels):
+    """Return labels as an array of numbers or strings where they are that, else of objects."""
+    if all(isinstance(y, str) for y in labels):
+        return string_array([plain(y) for y in labels])
+    if all(isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels):
+        return np.array(labels)
+    return object_array(labels)
+
+
 def join_arrays(arrays):
     """Return several arrays of labels as one, or None if that takes a loop over the labels.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sskit._labels import object_array
 from sskit._meta_estimators import unwrap
 from sskit._ready import all_within
 from sskit._tag_schemes import find_spans, parse_tags
@@ -13,8 +14,8 @@ from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
 from sskit.inputs.chains.segments import spans_of
 from sskit.inputs.labels.known import check_known
-from sskit.inputs.ragged import split, stack_labels
-from sskit.inputs.ragged_array import locate, make_offsets, object_array
+from sskit.inputs.ragged import stack_labels
+from sskit.inputs.ragged_array import locate, make_offsets, split
 from sskit.metrics import token_accuracy_score
 from sskit.models.calibration.likelihood import Target
 from sskit.models.calibration.scores import Calibration, Scores, find_steps

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from sskit._labels import object_array
 from sskit._meta_estimators import unwrap
 from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, check_constraints, parameter, parameters
@@ -27,8 +28,7 @@ from sskit.estimators.chain.tagger import SequenceTagger
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.segments import SegmentTagger
 from sskit.estimators.tree import TreeTagger
-from sskit.inputs.ragged import split
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged_array import split
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.calibration.likelihood import fit_calibration
 from sskit.models.calibration.scores import Calibration

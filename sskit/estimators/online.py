@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import _check_feature_names
 
-from sskit._labels import label_array, shown
-from sskit._numbers import shortened
+from sskit._labels import label_array
+from sskit._numbers import shortened, shown
 from sskit._types import ArrayLike, Samples, Self, available_if, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.prior import blocks_to_flat, flat_prior

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from sskit._labels import object_array
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
@@ -32,7 +33,6 @@ from sskit.inputs.poses import (
     check_torso,
     pose_scales,
 )
-from sskit.inputs.ragged_array import object_array
 from sskit.inputs.weights import check_sample_weight
 from sskit.metrics import pdj_score
 from sskit.models.parts.data import (

@@ -50,8 +50,8 @@ from sskit.inputs.chains.segments import (
 )
 from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.partial import PartialLabels
-from sskit.inputs.ragged import check_filled, split, stack_sequences
-from sskit.inputs.ragged_array import locate, make_offsets
+from sskit.inputs.ragged import check_filled, stack_sequences
+from sskit.inputs.ragged_array import locate, make_offsets, split
 from sskit.inputs.weights import check_sample_weight, counted_weight, without_empty
 from sskit.models.chain.model import token_scale
 from sskit.models.segments.features import count_features, whole_features

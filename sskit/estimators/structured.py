@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods
 
+from sskit._labels import object_array, plain_labels
 from sskit._numbers import check_bool, check_k
 from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
 from sskit._types import ArrayLike, Samples, Self, available_if, with_callbacks
@@ -22,8 +23,8 @@ from sskit.estimators.base.task import BlockAttributes, TrainingTask
 from sskit.estimators.combinations import check_combinations
 from sskit.estimators.online import OnlineEstimator
 from sskit.estimators.reading.summary import Summary, TrainingData, same
-from sskit.inputs.ragged_array import object_array, split
-from sskit.inputs.rows import check_pairs, check_samples, plain_labels
+from sskit.inputs.ragged_array import split
+from sskit.inputs.rows import check_pairs, check_samples
 from sskit.inputs.weights import check_sample_weight
 from sskit.models.structured.binding import binding_of
 from sskit.models.structured.compiled import CompiledModel

@@ -4,10 +4,10 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from sskit._labels import is_ignored, plain
+from sskit._labels import is_ignored, object_array, plain
 from sskit._numbers import as_array, shortened, shown
 from sskit.inputs.ragged import items_of, stack_known_labels
-from sskit.inputs.ragged_array import object_array, split
+from sskit.inputs.ragged_array import split
 
 _TARGETS = "one array of labels, of nodes or of pixels, per graph"
 _KNOWN = "one item per graph: None, or for each node or pixel None or a label"

@@ -4,10 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from sskit._labels import join_arrays, label_array, plain, string_array
+from sskit._labels import join_arrays, label_array
 from sskit._numbers import as_array
 from sskit.inputs.frames import is_frame
-from sskit.inputs.ragged_array import object_array
 from sskit.inputs.stacking import FLOATS, check_finite, is_ready, sound_csr
 
 NO_TARGET = "no_validation"  # as validate_data has it; any other string is a wrong target
@@ -144,12 +143,3 @@ def check_pairs(X, y):
     if len(inputs) != len(targets):
         raise ValueError(f"X has {len(inputs)} samples but y has {len(targets)}")
     return inputs, targets
-
-
-def plain_labels(labels):
-    """Return labels as an array of numbers or strings where they are that, else of objects."""
-    if all(isinstance(y, str) for y in labels):
-        return string_array([plain(y) for y in labels])
-    if all(isinstance(y, (bool, int, float, np.bool_, np.integer, np.floating)) for y in labels):
-        return np.array(labels)
-    return object_array(labels)

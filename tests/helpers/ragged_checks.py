@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from sskit.inputs.ragged_array import make_offsets, object_array, split
+from sskit._labels import object_array
+from sskit.inputs.ragged_array import make_offsets, split
 from sskit.utils import RaggedArray
 
 CHECKS = []

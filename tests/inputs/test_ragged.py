@@ -12,7 +12,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 from sklearn.utils.validation import _num_samples
 
-from sskit.inputs.ragged import split, stack_labels, stack_sequences
+from sskit.inputs.ragged import stack_labels, stack_sequences
+from sskit.inputs.ragged_array import split
 from sskit.utils import RaggedArray
 
 

@@ -25,7 +25,8 @@ from sklearn.utils import get_tags
 
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
-from sskit.inputs.ragged import split, stack_sequences
+from sskit.inputs.ragged import stack_sequences
+from sskit.inputs.ragged_array import split
 from sskit.preprocessing import TokenTransformer
 from sskit.utils import RaggedArray
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from sskit._labels import object_array
 from sskit._numbers import check_bool, check_k
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import check_numbers
-from sskit.inputs.ragged import split
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged_array import split
 from sskit.metrics import token_accuracy_score
 
 if TYPE_CHECKING:

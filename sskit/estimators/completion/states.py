@@ -13,7 +13,7 @@ from sskit.estimators.base.fitted_state import check_labels, check_numbers, rais
 from sskit.estimators.base.outcome import FittedRounds
 from sskit.inputs.labels.known import check_known
 from sskit.inputs.labels.partial import PartialLabels
-from sskit.inputs.ragged import split
+from sskit.inputs.ragged_array import split
 
 
 @dataclass(frozen=True)

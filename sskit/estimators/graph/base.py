@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sskit._labels import is_ignored
+from sskit._labels import is_ignored, object_array
 from sskit._parameters import parameter, parameters
 from sskit._types import ArrayLike, Dictionary, Samples
 from sskit.estimators.base.fitted_state import (
@@ -33,8 +33,8 @@ from sskit.inputs.graphs import check_allowed_pairs, check_graphs, check_known_o
 from sskit.inputs.labels.counted import Labels
 from sskit.inputs.labels.targets import NodeLabels
 from sskit.inputs.masks import known_nodes, node_targets, paint
-from sskit.inputs.ragged import PREDICTS, check_kinds, split
-from sskit.inputs.ragged_array import object_array
+from sskit.inputs.ragged import PREDICTS, check_kinds
+from sskit.inputs.ragged_array import split
 from sskit.inputs.weights import check_sample_weight, cost_table, factored
 from sskit.models.graph.data import (
     check_edge_features,

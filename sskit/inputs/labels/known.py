@@ -4,7 +4,8 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from sskit._labels import is_ignored, plain, shortened, shown
+from sskit._labels import is_ignored, plain
+from sskit._numbers import shortened, shown
 from sskit.inputs.frames import is_polars
 from sskit.inputs.labels.partial import expand_sets
 from sskit.inputs.ragged import items_of, sets_among, stack_entries

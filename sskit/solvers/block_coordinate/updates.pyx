@@ -20,13 +20,13 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from sskit.core.capabilities cimport StateBlocks
-from sskit.core.coded_planes cimport CodedPlanes
 from sskit.core.direction cimport Direction
-from sskit.core.dual cimport DualBlock, DualState, max_entries
+from sskit.core.dual cimport DualBlock, DualState
 from sskit.core.lanes cimport padded
 from sskit.core.problem cimport Problem
 from sskit.core.regularizer cimport Regularizer
 from sskit.core.sampler cimport Sampler
+from sskit.solvers.block_coordinate.stored_planes cimport StoredPlanes, stored_planes
 from sskit.solvers.common.averaging cimport Averager
 from sskit.solvers.oracle_calls.minibatch cimport BlockUpdate
 from sskit.solvers.oracle_calls.pool cimport Answers, OracleCall
@@ -49,26 +49,6 @@ cdef extern from "projection.hpp" namespace "sskit":
         const double* weight, const double* score, Py_ssize_t n, Py_ssize_t truth, double curvature,
         double most, double* result
     ) noexcept nogil
-
-cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
-    cdef cppclass GatheredPlanes:
-        vector[int32_t] index, used
-        vector[double] value
-        vector[Py_ssize_t] first
-        int32_t version
-        Py_ssize_t n_planes()
-        void begin(int32_t version)
-        void append(
-            const int32_t* places, const double* dense, Py_ssize_t n, Py_ssize_t n_statistics
-        ) except +
-        size_t memory()
-
-# Sparse vectors of planes whose codes are at least so long are kept from visit to visit: computing
-# hundreds of them again takes longer than the oracle. Those of short codes are computed faster than
-# they are read ..
-cdef Py_ssize_t LONG_CODE = 256
-# .. and none are kept beyond this number of bytes.
-cdef size_t MOST_GATHERED = 2**28
 
 # Differences of scores below this fraction of the sum of their terms are rounding, with which steps
 # could go back and forth for ever.
@@ -217,230 +197,66 @@ cdef class BlockAtoms(WorkingSet):
     store() would leave.
     """
 
+    cdef DualState dual
+    cdef StoredPlanes planes
     cdef vector[double] old_weight, loss
     cdef Py_ssize_t best             # the atom that had the highest score when they were loaded
-    # psi of the planes, sparse, one after the other: in the memory below, or in `gathered`
-    cdef const int32_t* index
-    cdef const double* value
-    cdef const Py_ssize_t* first     # (n_atoms + 1,)
-    # indices of all, each at least once
-    cdef const int32_t* used
-    cdef Py_ssize_t n_used
-    cdef vector[int32_t] index_room
-    cdef vector[double] value_room
-    cdef vector[Py_ssize_t] first_room
-    cdef vector[GatheredPlanes] gathered
-    cdef vector[Py_ssize_t] place    # (n_blocks,) place in `gathered`, counted from one; 0: none
-    cdef size_t n_gathered           # bytes
-    cdef CodedPlanes coded           # in place of all that, for blocks of short codes; or None
-    cdef bint is_coded               # is it for the present block?
 
-    def __cinit__(self, Problem problem):
-        self.coded = problem.coded_planes()
+    def __cinit__(self, Problem problem, DualState dual):
+        self.dual = dual
+        self.planes = stored_planes(problem, dual)
 
-    # psi of the planes of a block; must come before load()
-    cdef int gather(
-        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
-    ) except -1 nogil:
-        cdef size_t n = dual.blocks[i].n_planes
+    # the planes of a block; must come before load()
+    cdef int gather(self, Py_ssize_t i, Direction scratch) except -1 nogil:
+        cdef size_t n = self.dual.blocks[i].n_planes
         self.reserve(n)
         if self.loss.size() < n:
             self.old_weight.resize(2 * n)
             self.loss.resize(2 * n)
         self.n_atoms = n
-        self.is_coded = self.coded is not None and dual.code_length[i] < LONG_CODE
-        if self.is_coded:
-            if self.index_room.size() < <size_t>max_entries(problem):
-                self.index_room.resize(max_entries(problem))
-                self.value_room.resize(max_entries(problem))
-            return 0
-        if dual.code_length[i] >= LONG_CODE and self.n_gathered < MOST_GATHERED:
-            return self.gather_rest(problem, dual, i, scratch)
-        return self.gather_all(problem, dual, i)
-
-    cdef int gather_all(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        cdef size_t n = self.n_atoms, size, p
-        if self.first_room.size() < n + 1:
-            self.first_room.resize(2 * n + 1)
-        self.first_room[0] = 0
-        for p in range(n):
-            size = self.first_room[p] + max_entries(problem)
-            if size > self.index_room.size():
-                self.index_room.resize(2 * size)
-                self.value_room.resize(2 * size)
-            self.first_room[p + 1] = self.first_room[p] + dual.plane(
-                problem, i, p, self.index_room.data() + self.first_room[p],
-                self.value_room.data() + self.first_room[p]
-            )
-        self.index, self.value = self.index_room.data(), self.value_room.data()
-        self.first, self.used = self.first_room.data(), self.index
-        self.n_used = self.first[n]
-        return 0
-
-    # the planes that are new since the last visit
-    cdef int gather_rest(
-        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
-    ) except -1 nogil:
-        cdef GatheredPlanes* planes
-        cdef Py_ssize_t p, n
-        cdef size_t size = max_entries(problem)
-        if self.place.size() == 0:
-            self.place.resize(problem.n_blocks)
-        if self.index_room.size() < size:
-            self.index_room.resize(size)
-            self.value_room.resize(size)
-        if self.place[i] == 0:
-            self.gathered.resize(self.gathered.size() + 1)
-            self.place[i] = self.gathered.size()
-        planes = &self.gathered[self.place[i] - 1]
-        self.n_gathered -= planes.memory()
-        if planes.version != dual.blocks[i].version:
-            planes.begin(dual.blocks[i].version)
-        for p in range(planes.n_planes(), self.n_atoms):
-            n = dual.plane(problem, i, p, self.index_room.data(), self.value_room.data())
-            # a pair of labels that a long labelling has repeatedly becomes one entry
-            scratch.add(self.index_room.data(), self.value_room.data(), n, 1.0)
-            planes.append(
-                &scratch.index[0], &scratch.value[0], scratch.n, problem.max_statistics
-            )
-            scratch.clear()
-        self.n_gathered += planes.memory()
-        self.index, self.value = planes.index.data(), planes.value.data()
-        self.first, self.used = planes.first.data(), planes.used.data()
-        self.n_used = planes.used.size()
-        if self.n_gathered >= MOST_GATHERED:
-            return self.forget(problem, dual, i)
-        return 0
-
-    # memory is used up: planes are no longer gathered from now on
-    cdef int forget(self, Problem problem, DualState dual, Py_ssize_t i) except -1 nogil:
-        self.gathered.clear()
-        self.gathered.shrink_to_fit()
-        return self.gather_all(problem, dual, i)
-
-    # delta += scale * psi of a plane
-    cdef int add_plane(
-        self, Problem problem, DualState dual, Py_ssize_t i, Py_ssize_t p, Direction delta,
-        double scale
-    ) except -1 nogil:
-        cdef Py_ssize_t n
-        if self.is_coded:
-            n = dual.plane(problem, i, p, self.index_room.data(), self.value_room.data())
-            delta.add(self.index_room.data(), self.value_room.data(), n, scale)
-            return 0
-        delta.add(
-            self.index + self.first[p], self.value + self.first[p],
-            self.first[p + 1] - self.first[p], scale
-        )
-        return 0
-
-    # the potentials at w that the planes use
-    cdef int find_potentials(
-        self, Problem problem, DualState dual, Py_ssize_t i, const double* w, double* theta
-    ) except -1 nogil:
-        cdef DualBlock* block = &dual.blocks[i]
-        if not self.is_coded:
-            return problem.scores_at(i, w, self.used, self.n_used, theta)
-        if block.n > 0:
-            problem.scores_at(i, w, block.index, block.n, theta)
-        return self.coded.take_scores(
-            i, w, NULL, block.code + dual.code_length[i], self.n_atoms - 1
-        )
-
-    # score = loss - planes @ theta, of planes by their codes
-    cdef void score_codes(self, DualState dual, Py_ssize_t i, const double* theta) noexcept nogil:
-        cdef DualBlock* block = &dual.blocks[i]
-        cdef Py_ssize_t e
-        cdef double total = self.score[0]
-        for e in range(block.n):
-            total -= block.value[e] * theta[block.index[e]]
-        self.score[0] = total
-        self.coded.subtract(
-            i, block.code + dual.code_length[i], self.n_atoms - 1, self.score.data() + 1
-        )
+        return self.planes.gather(i, scratch)
 
     # atoms at the potentials theta, which need be right only where planes use them; `known`: are
-    # they all, or those of find_potentials()?
+    # they all, or those that the planes have found?
     cdef int load(
-        self, Problem problem, DualState dual, Py_ssize_t i, const double* theta, Direction scratch,
-        bint with_image, bint known
+        self, Py_ssize_t i, const double* theta, Direction scratch, bint with_image, bint known
     ) except -1 nogil:
-        cdef Py_ssize_t p, e
-        cdef double total, size = 0.0
-        if self.is_coded:
-            if known:
-                self.coded.take_scores(
-                    i, NULL, theta, dual.blocks[i].code + dual.code_length[i], self.n_atoms - 1
-                )
-            for p in range(self.n_atoms):
-                self.score[p] = dual.blocks[i].plane_loss[p]
-            self.score_codes(dual, i, theta)
-        self.fill_gram(problem, dual, i, scratch)
-        # score = loss - planes @ theta
+        cdef DualBlock* block = &self.dual.blocks[i]
+        cdef Py_ssize_t p
+        cdef double size = 0.0
         for p in range(self.n_atoms):
-            total = dual.blocks[i].plane_loss[p]
-            self.loss[p] = total
-            if self.is_coded:
-                total = self.score[p]
-            else:
-                for e in range(self.first[p], self.first[p + 1]):
-                    total -= self.value[e] * theta[self.index[e]]
-            self.score[p] = total
-            size = max(size, self.loss[p], fabs(total))
-            self.weight[p] = dual.blocks[i].weight[p]
-            self.old_weight[p] = self.weight[p]
+            self.loss[p] = self.score[p] = block.plane_loss[p]
+            self.weight[p] = self.old_weight[p] = block.weight[p]
+        # score = loss - planes @ theta
+        self.planes.subtract_scores(theta, known, self.score.data())
+        for p in range(self.n_atoms):
+            size = max(size, self.loss[p], fabs(self.score[p]))
+        self.fill_gram(block, scratch)
         self.noise = ROUNDING * size
-        self.gram = dual.blocks[i].gram
-        self.gram_stride = dual.blocks[i].plane_capacity
+        self.gram = block.gram
+        self.gram_stride = block.plane_capacity
         self.with_image = with_image
         self.sum_up()
         self.best = self.highest()
         return 0
 
-    cdef int fill_gram(
-        self, Problem problem, DualState dual, Py_ssize_t i, Direction scratch
-    ) except -1 nogil:
-        cdef Py_ssize_t p, r, stride = dual.blocks[i].plane_capacity
-        cdef double* gram = dual.blocks[i].gram
-        # gram = (planes @ B_i^T) @ (planes @ B_i^T).T, of which the first n_gram rows are known
-        for p in range(dual.blocks[i].n_gram, self.n_atoms):
-            self.add_plane(problem, dual, i, p, scratch, 1.0)
-            if self.is_coded:
-                self.multiply_codes(problem, dual, i, scratch, p, gram + p * stride)
-            else:
-                problem.inner_products(
-                    i, scratch, self.index, self.value, self.first, p + 1, gram + p * stride
-                )
+    # gram = (planes @ B_i^T) @ (planes @ B_i^T).T, of which the first n_gram rows are known
+    cdef int fill_gram(self, DualBlock* block, Direction scratch) except -1 nogil:
+        cdef Py_ssize_t p, r, stride = block.plane_capacity
+        cdef double* gram = block.gram
+        for p in range(block.n_gram, self.n_atoms):
+            self.planes.add(p, 1.0, scratch)
+            self.planes.inner_products(scratch, p + 1, gram + p * stride)
             scratch.clear()
             for r in range(p):
                 gram[r * stride + p] = gram[p * stride + r]
-        dual.blocks[i].n_gram = self.n_atoms
-        return 0
-
-    # out[r] = <B_i delta, B_i psi_r> of the planes up to p, by their codes
-    cdef int multiply_codes(
-        self, Problem problem, DualState dual, Py_ssize_t i, Direction delta, Py_ssize_t p,
-        double* out
-    ) except -1 nogil:
-        cdef DualBlock* block = &dual.blocks[i]
-        cdef const int32_t* codes = block.code + dual.code_length[i]
-        cdef Py_ssize_t r
-        cdef Py_ssize_t[2] ends = [0, block.n]
-        for r in range(p + 1):
-            out[r] = 0.0
-        if block.n > 0:
-            problem.inner_products(i, delta, block.index, block.value, ends, 1, out)
-        if p > 0:
-            self.coded.take_products(i, delta, codes, p)
-            self.coded.subtract(i, codes, p, out + 1)
-            for r in range(1, p + 1):
-                out[r] = -out[r]
+        block.n_gram = self.n_atoms
         return 0
 
     # change the weights of the planes, v and w by the sum of the steps
     cdef int store(
-        self, Problem problem, DualState dual, Regularizer regularizer, Averager averager,
-        Py_ssize_t i, Direction scratch
+        self, Problem problem, Regularizer regularizer, Averager averager, Py_ssize_t i,
+        Direction scratch
     ) except -1 nogil:
         cdef Py_ssize_t p
         cdef double loss_change = 0.0, change, total = 1.0
@@ -450,11 +266,11 @@ cdef class BlockAtoms(WorkingSet):
             for p in range(self.n_atoms):
                 total += self.weight[p]
         for p in range(self.n_atoms):
-            dual.blocks[i].weight[p] = self.weight[p] / total
-            change = dual.blocks[i].weight[p] - self.old_weight[p]
+            self.dual.blocks[i].weight[p] = self.weight[p] / total
+            change = self.dual.blocks[i].weight[p] - self.old_weight[p]
             if change != 0.0:
                 loss_change += change * self.loss[p]
-                self.add_plane(problem, dual, i, p, scratch, change)
+                self.planes.add(p, change, scratch)
         regularizer.add(problem, i, scratch, self.scale)
         averager.add_step(problem, i, scratch, self.scale, self.block_weight * loss_change)
         scratch.clear()
@@ -494,7 +310,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
         self.max_steps = max_steps
         self.cached = cached
         self.call = OracleCall(problem)
-        self.atoms = BlockAtoms(problem)
+        self.atoms = BlockAtoms(problem, self.dual)
 
     # improve block i over its atoms, which are loaded; slope: of the first step
     cdef int improve(self, Py_ssize_t i, double slope) except -1 nogil:
@@ -507,9 +323,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
         increase = self.atoms.improve(self.step, self.max_steps, LEAST_SLOPE * slope)
         if increase > 0.0:
             self.increase += increase
-            self.atoms.store(
-                self.problem, self.dual, self.regularizer, self.averager, i, self.delta
-            )
+            self.atoms.store(self.problem, self.regularizer, self.averager, i, self.delta)
         return 0
 
     cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
@@ -517,7 +331,7 @@ cdef class CorrectiveUpdate(BCFWUpdate):
             return 0
         self.call.call_oracle(self.problem, i, &self.regularizer.w[0], 1.0)
         self.store_plane(i, &self.call.code[0], self.call.loss)
-        self.atoms.gather(self.problem, self.dual, i, self.delta)
+        self.atoms.gather(i, self.delta)
         # an inexact oracle may find less than a stored plane: the gap is that of the best
         self.record_gap(i, self.load(i, True), sampler)
         return self.improve(i, self.gaps[i])
@@ -550,19 +364,15 @@ cdef class CorrectiveUpdate(BCFWUpdate):
 
     # the slope towards the best of the planes
     cdef double load(self, Py_ssize_t i, bint known) except? -1 nogil:
-        self.atoms.load(
-            self.problem, self.dual, i, &self.call.theta[0], self.delta, self.step.uses_mix, known
-        )
+        self.atoms.load(i, &self.call.theta[0], self.delta, self.step.uses_mix, known)
         return self.problem.block_weight[i] * (
             self.atoms.score[self.atoms.best] - self.atoms.mix_score
         )
 
     # the same of the stored planes
     cdef double evaluate(self, Py_ssize_t i) except? -1 nogil:
-        self.atoms.gather(self.problem, self.dual, i, self.delta)
-        self.atoms.find_potentials(
-            self.problem, self.dual, i, &self.regularizer.w[0], &self.call.theta[0]
-        )
+        self.atoms.gather(i, self.delta)
+        self.atoms.planes.find_potentials(&self.regularizer.w[0], &self.call.theta[0])
         self.promises[i] = self.load(i, False)
         return self.promises[i]
 

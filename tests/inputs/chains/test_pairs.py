@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sskit._labels import object_array
 from sskit.inputs.chains.pairs import stack_pairs
-from sskit.inputs.ragged_array import object_array
 
 TOKENS = [np.arange(6.0).reshape(3, 2), np.ones((1, 2)), np.zeros((2, 2))]
 EDGES = [np.array([[1.0], [2.0]]), np.empty((0, 1)), np.array([[3.0]])]

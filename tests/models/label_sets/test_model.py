@@ -10,7 +10,8 @@ from helpers.toys import multilabel_toy
 from sskit_probes.factor_probe import FactorProbe
 
 from sskit.core.problem import block_weights
-from sskit.models.label_sets.model import HierarchyModel, PairwiseModel, choose_inference
+from sskit.models.label_sets.label_graph import choose_inference
+from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.slack.model import SlackRescaling
 from sskit.solvers.oracle_calls.pool import make_pool
 from sskit.testing.problem_checks import check_problem

@@ -77,8 +77,14 @@ def tagger(X, y):
     return SequenceTagger(random_state=0).fit(X, y)
 
 
+def likelihood(X, y):
+    """Train a conditional random field of this package."""
+    return SequenceTagger(surrogate="log", random_state=0).fit(X, y)
+
+
 TRAINERS = {
     "sskit": Way("sskit", tagger),
+    "sskit, likelihood": Way("sskit", likelihood),
     "CRFsuite, lbfgs": Way("CRFsuite", CRFsuite, {"algorithm": "lbfgs"}, module="pycrfsuite"),
     "CRFsuite, ap": Way("CRFsuite", CRFsuite, {"algorithm": "ap"}, module="pycrfsuite"),
     "LinearSVC": Way("LinearSVC", lambda X, y: EachToken(X, y, LinearSVC, random_state=0)),

@@ -292,7 +292,7 @@ def draw_growth(results):
         for r in rows:
             colour, marker = COLOURS[r["package"]]
             x, y = np.array(r["points"]).T
-            dashed = "--" if r["way"].endswith("ap") else "-"
+            dashed = "--" if r["way"].endswith(("ap", "likelihood")) else "-"
             axis.plot(x, y, dashed, marker=marker, color=colour, ms=6, label=r["way"])
         if wall:
             axis.set_xticks([1, 2])
@@ -520,9 +520,12 @@ def write_ahead(results):
                     better.append((title, rows[0]["title"], words, cells[r["way"]],
                                    cells[best["way"]]))  # fmt: skip
     for subject in ("growth_n", "growth_T", "growth_K"):
-        rows = {r["way"]: r for r in results if r["subject"] == subject}
-        own = dict(rows.pop("sskit")["points"]) if "sskit" in rows else {}
-        for r in rows.values():
+        rows, own = [r for r in results if r["subject"] == subject], {}
+        for size, seconds in (p for r in rows if r["package"] == "sskit" for p in r["points"]):
+            own[size] = min(seconds, own.get(size, np.inf))
+        for r in rows:
+            if r["package"] == "sskit":
+                continue
             last = max((x for x, _ in r["points"] if x in own), default=None)
             if last is not None and dict(r["points"])[last] < own[last]:
                 title = f"{last:,g} {r['title']}"

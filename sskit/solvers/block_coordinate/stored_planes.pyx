@@ -1,6 +1,7 @@
 """The stored planes of a block: as sparse vectors, or by their codes alone.
 
-Both kinds add up the same terms in the same order, so that no bit of a fit depends on the kind.
+Both kinds add up the same terms in the same order, but for sparse vectors that are kept: these have
+one entry for what a long labelling has repeatedly.
 """
 
 import numpy as np
@@ -229,8 +230,9 @@ cdef class PlanesByCode(StoredPlanes):
 
 
 cdef StoredPlanes stored_planes(Problem problem, DualState dual):
-    coded = problem.coded_planes()
-    # by the mean: a long block among many short ones is no reason to keep vectors of all
-    if coded is None or np.sum(dual.code_length) >= LONG_CODE * dual.n_blocks:
+    coded, lengths = problem.coded_planes(), np.asarray(dual.code_length, dtype=np.float64)
+    # the length of the block that a label is in, on average: a long block among many short ones is
+    # no reason to keep vectors of all
+    if coded is None or np.dot(lengths, lengths) >= LONG_CODE * lengths.sum():
         return SparsePlanes(problem, dual)
     return PlanesByCode(problem, dual, coded)

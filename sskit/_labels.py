@@ -217,7 +217,11 @@ def is_ignored(labels, ignore_label):
         return np.fromiter(items, dtype=bool, count=labels.size).reshape(shape)
     if _is_nan(ignore_label):
         return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(shape, dtype=bool)
-    return np.broadcast_to(np.asarray(labels == ignore_label, dtype=bool), shape)
+    try:
+        same = labels == ignore_label
+    except OverflowError:  # an integer beyond all numbers of the type
+        same = False
+    return np.broadcast_to(np.asarray(same, dtype=bool), shape)
 
 
 def is_same(label, other):

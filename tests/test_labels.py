@@ -99,6 +99,8 @@ def test_what_is_ignored():
         (np.array([1.0, np.nan]), np.nan, [False, True]),
         (["a", np.nan, np.float32("nan")], float("nan"), [False, True, True]),
         (np.array([[1, 2], [2, 2]]), 1, [[True, False], [False, False]]),
+        (np.array([1.0, np.inf]), 10**400, [False, False]),
+        (np.array([1, 2]), 10**400, [False, False]),
     ]:
         assert is_ignored(labels, ignore_label).tolist() == expected
     for wrong in (["a"], int, np.zeros(2)):

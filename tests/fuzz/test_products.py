@@ -42,7 +42,7 @@ def test_random_products(first):
     numbers = range(first, N_PROBLEMS, 4)
     findings = run(SEED, numbers)
     assert findings.n_certified > 5 * len(numbers)
-    assert sum(findings.refusals.values()) < 15 * len(numbers)
+    assert sum(findings.refusals.values()) < 20 * len(numbers)
 
 
 def test_some_products():

@@ -230,3 +230,51 @@ def check_k(k, name="k"):
     """
     if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k < 2**31:
         raise ValueError(f"{name} must be a positive integer, got {shown(k)}: up to 2**31 - 1")
+
+
+def check_compressed(matrix):
+    """Raise ValueError unless the arrays of a CSR, CSC or BSR matrix describe one.
+
+    SciPy's own check takes differences of the pointers, which may overflow: what passes it then is
+    read, and written, far outside of its arrays.
+    """
+    if np.any(matrix.indptr[1:] < matrix.indptr[:-1]):
+        raise ValueError("index pointer values must form a non-decreasing sequence")
+    matrix.check_format(full_check=True)
+
+
+def checked_csr(matrix, name):
+    """Return a sparse matrix of any format as CSR; SciPy trusts its arrays.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array
+        Two-dimensional.
+    name : str
+        What it is, for the error message.
+
+    Returns
+    -------
+    csr : CSR matrix or array
+        A new object, which may share arrays with a CSR matrix; its rows may be in any order.
+
+    Raises
+    ------
+    ValueError
+        If its arrays do not describe a matrix.
+    """
+    kind, shape = type(matrix), matrix.shape
+    try:
+        if matrix.format == "coo":
+            matrix = kind((matrix.data, (matrix.row, matrix.col)), shape=shape)
+        elif matrix.format in ("csr", "csc", "bsr"):
+            matrix = kind((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+            check_compressed(matrix)
+        elif matrix.format == "lil" and [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
+            raise ValueError("rows and data have other lengths")
+        csr = matrix.tocsr()
+        if csr is not matrix:  # of lists and dicts nothing has been checked
+            check_compressed(csr)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{name} is a broken {matrix.format.upper()} matrix: {error}") from None
+    return csr

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._labels import object_array
-from sskit._numbers import array
+from sskit._numbers import array, checked_csr
 from sskit._types import ArrayLike
 
 _ARRAYS = {"data", "indices", "indptr", "_shape"}
@@ -60,7 +60,11 @@ class RaggedArray:
     ndim = 1
 
     def __init__(self, values: ArrayLike, offsets: ArrayLike) -> None:
-        values = values.tocsr() if sp.issparse(values) else np.asarray(values)
+        if not sp.issparse(values):
+            values = np.asarray(values)
+        elif values.format != "csr":
+            plane = len(values.shape) == 2
+            values = checked_csr(values, "values") if plane else values.tocsr()
         dim = len(values.shape)
         if dim not in (1, 2):
             raise ValueError(f"values must be one- or two-dimensional, got {dim} dimensions")

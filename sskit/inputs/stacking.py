@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sskit._cures import cure_of_frame
-from sskit._numbers import as_array, as_floats
+from sskit._numbers import as_array, as_floats, checked_csr
 from sskit._ready import all_finite, is_canonical
 from sskit.inputs.frames import is_frame
 from sskit.inputs.ragged_array import locate
@@ -111,18 +111,11 @@ def sound_csr(matrix, name):
     """
     if matrix.format == "csr" and is_canonical(matrix):
         return matrix
-    kind, shape = type(matrix), matrix.shape
-    if len(shape) != 2 or matrix.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be a matrix of numbers, got {matrix.dtype} of shape {shape}")
-    try:
-        if matrix.format == "coo":
-            matrix = kind((matrix.data, (matrix.row, matrix.col)), shape=shape)
-        elif matrix.format in ("csr", "csc", "bsr"):
-            matrix = kind((matrix.data, matrix.indices, matrix.indptr), shape=shape)
-            matrix.check_format(full_check=True)
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"{name} is a broken {matrix.format.upper()} matrix: {error}") from None
-    csr = matrix.tocsr().astype(FLOATS[matrix.dtype == FLOATS[1]])
+    if len(matrix.shape) != 2 or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a matrix of numbers, got {matrix.dtype} of shape {matrix.shape}"
+        )
+    csr = checked_csr(matrix, name).astype(FLOATS[matrix.dtype == FLOATS[1]])
     csr.sum_duplicates()
     return csr
 

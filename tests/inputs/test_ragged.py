@@ -182,12 +182,30 @@ def test_number_of_features_and_broken_matrices():
         stack_sequences([OK], name="data", n_features=4, estimator_name="Tagger")
     assert np.isnan(stack_sequences([NAN], allow_nan=True).values).sum() == 1
     stack_sequences([np.full((2, 2), 1e308)])
-    for indices, indptr in (([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])):
+    far = -(2**31)  # its difference to what is before overflows
+    for indices, indptr in (
+        ([0, 9], [0, 1, 2]),
+        ([0, -1], [0, 1, 2]),
+        ([0, 1], [0, 2, 1]),
+        ([1, 0], [0, 2, far]),
+    ):
         piece = sp.csr_array(([1.0, 1.0], [0, 1], [0, 1, 2]), shape=(2, 5))
         piece.indices[:], piece.indptr[:] = indices, indptr
         for X in ([sp.csr_array(OK), piece], RaggedArray(piece, [0, 2])):
             with pytest.raises(ValueError, match=r"X(\[1\])? is a broken CSR matrix"):
                 stack_sequences(X)
+    for kind, break_it in (
+        (sp.csc_array, lambda piece: piece.indptr.__setitem__(-1, far)),
+        (sp.coo_array, lambda piece: piece.row.__setitem__(0, -3)),
+        (sp.lil_array, lambda piece: piece.rows.__setitem__(1, [9])),
+        (sp.lil_array, lambda piece: piece.data.__setitem__(1, [1.0, 2.0])),
+    ):
+        piece = kind(np.eye(2, 5))
+        break_it(piece)
+        with pytest.raises(ValueError, match=rf"X\[0\] is a broken {piece.format.upper()} matrix"):
+            stack_sequences([piece])
+        with pytest.raises(ValueError, match=f"^values is a broken {piece.format.upper()} matrix"):
+            RaggedArray(piece, [0, 2])
 
 
 STORED = {"f4 f4 f4": "f4", "f2 f2 f2": "f2", "f2 f4 f2": "f4"}

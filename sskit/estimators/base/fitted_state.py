@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._numbers import check_compressed
 from sskit._ready import all_within
 
 # The squares of larger weights overflow.
@@ -136,7 +137,7 @@ def check_sparse(owner, name, matrix):
     """
     if sp.issparse(matrix):
         try:
-            matrix.check_format(full_check=True)
+            check_compressed(matrix)
         except (ValueError, IndexError) as error:
             raise_damaged(owner, f"{name} is no matrix: {error}")
 

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from sskit._numbers import checked_csr
+
 PANDAS = (pd.DataFrame, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 EXTREMES = [
     0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, -5e-324, 1e-310, 1e-160, 1e155, 1e200, -1e200, 1e308,
@@ -222,8 +224,8 @@ ARRAYS = {
 
 def mutated_sparse(rng, value):
     """A sparse matrix of another format, with other entries, or a broken one."""
-    if hasattr(value, "check_format"):
-        value.check_format(full_check=True)  # SciPy itself crashes on what was broken before
+    if sp.issparse(value) and value.ndim == 2:
+        value = checked_csr(value, "value")  # SciPy itself crashes on what was broken before
     value = sp.csr_array(value).copy()
     how = pick(rng, ["format", "entry", "shape", "dtype", "unsorted", "twice", "zeros", "broken"])
     if how == "format":
@@ -249,8 +251,12 @@ def mutated_sparse(rng, value):
     elif how == "zeros":
         value.data[:] = 0.0
     elif how == "broken" and value.nnz:
+        value = value.asformat(pick(rng, ["csr", "csr", "csc", "bsr", "lil"]))
         part = pick(rng, ["indices", "indptr", "data"])
-        if part == "data":
+        if value.format == "lil":
+            lists = value.data if part == "data" else value.rows
+            lists[int(rng.integers(len(lists)))] = pick(rng, [[], [0, 1], [10**6], [-1]])
+        elif part == "data":
             value.data = value.data[:-1]
         else:
             entries = getattr(value, part)

@@ -39,10 +39,14 @@ from sskit.solvers.common.fit import begin
 
 N_WORKERS = 2, 4, 8, 16
 # pairs in a round; the last number is a fraction of all
-IN_ROUND = 100, 0.25
+IN_ROUND = 40, 100, 0.25
 TOL, MOST_PASSES = 0.02, 400
 # Of "passes conll": visits over those of one worker, by pairs in a round and number of workers.
-VISITS = {100: {}, 0.25: {}}
+VISITS = {
+    40: {2: 1.17, 4: 1.43, 8: 1.95},
+    100: {2: 1.18, 4: 1.78, 8: 2.48},
+    0.25: {2: 1.55},
+}
 # Of the same rounds in two processes: bytes of a visit, its step and planes, and seconds in which
 # they are packed by one and unpacked by another.
 N_BYTES, PACKING = 590, 1.1e-6
@@ -135,7 +139,7 @@ def passes(name):
 
 def per_visit(problem, n_workers, n_passes=4):
     """Return the seconds of a visit, with the steps that all other workers add."""
-    fit = begun(problem, 1.0 / problem.n_blocks, n_workers, IN_ROUND[0])
+    fit = begun(problem, 1.0 / problem.n_blocks, n_workers, IN_ROUND[1])
     counted = Counted(fit.run)
     for _ in range(n_passes):
         fit.run.run_pass()

@@ -278,6 +278,11 @@ cdef class ShardRounds(Task):
         Holds lam, v and w; changed.
     gaps : ndarray of shape (n_blocks,)
         Block gaps, which the updates keep up to date: samplers get them after each round.
+    most : float, default=40
+        Blocks of a round at most, those of all shards together; never more than a quarter of all.
+    enough : float, default=0.9
+        Rounds become shorter while merges gain less than this fraction of the sum of the gains of
+        the single shards; with 0 they keep their length.
 
     Attributes
     ----------
@@ -304,7 +309,7 @@ cdef class ShardRounds(Task):
     cdef double[::1] gaps
     cdef vector[Py_ssize_t] drawn    # blocks of this round
     cdef double[::1] size            # blocks of a shard in a round, by kind of pass
-    cdef double most                 # of them
+    cdef double most, enough
     cdef Py_ssize_t version          # of the common weights, when the shards last had them
     # of the merge
     cdef Py_ssize_t best             # the shard that has gained most
@@ -315,7 +320,7 @@ cdef class ShardRounds(Task):
     cdef readonly Py_ssize_t n_rounds, n_visits
 
     def __cinit__(self, ThreadPool thread_pool, problems, DualState dual, Regularizer regularizer,
-                  double[::1] gaps):
+                  double[::1] gaps, *, double most=MOST_IN_FLIGHT, double enough=ENOUGH):
         cdef Shard shard
         self.thread_pool, self.stop = thread_pool, thread_pool.stop
         self.regularizer, self.gaps = regularizer, gaps
@@ -335,7 +340,8 @@ cdef class ShardRounds(Task):
             )
         self.growth = np.zeros(self.n_shards)
         self.owner = np.full(dual.n_blocks, -1, dtype=np.int64)
-        self.most = min(MOST_IN_FLIGHT, LARGEST_FRACTION * dual.n_blocks) / self.n_shards
+        self.most = min(most, LARGEST_FRACTION * dual.n_blocks) / self.n_shards
+        self.enough = enough
         self.size = np.full(2, max(self.most, 1.0))
         self.version = -1
 
@@ -434,7 +440,7 @@ cdef class ShardRounds(Task):
             self.n_visits += (<Shard>self.shard[k]).n_done
             n_gaining += (<Shard>self.shard[k]).gain() > 0.0
         if n_gaining > 1:
-            size = self.size[kind] * (PACE if increase >= ENOUGH * alone else 1.0 / PACE)
+            size = self.size[kind] * (PACE if increase >= self.enough * alone else 1.0 / PACE)
             self.size[kind] = max(min(size, self.most), 1.0)
         self.n_rounds += 1
         return 0

@@ -19,6 +19,7 @@ from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds
 from sskit.solvers.block_coordinate.runs import shards_for
+from sskit.solvers.block_coordinate.updates import PlainUpdate
 from sskit.solvers.oracle_calls.pool import make_pool
 
 # those whose visits are made by workers
@@ -102,11 +103,44 @@ def test_few_blocks_are_for_fewer_workers():
         assert len(start_run(solver, rows, n_jobs=3).updates) == 1
 
 
-def test_blocks_that_are_alike_are_not_moved_too_far():
-    # forty of them in flight take the same step, of which a twentieth is enough for all
-    n = 400
+def alike(n):
+    """A problem of blocks that are all alike: of those in flight all take the same step."""
     X, y = sp.csr_array(np.tile([[1.0, 0.5]], (n, 1))), np.ones(n, dtype=np.int32)
-    problem = MulticlassModel(2, 2, False).bind(X, y, np.full(n, 1 / n))
+    return MulticlassModel(2, 2, False).bind(X, y, np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize(
+    ("most", "enough", "n_rounds"), [(80, 0.0, 5), (1000, 0.0, 4), (80, 0.9, 5)]
+)
+def test_rounds_keep_their_length_if_merges_may_gain_little(most, enough, n_rounds):
+    problem = alike(400)
+    pool = make_pool(problem, 4)
+    regularizer = Regularizer(0.01, problem.n_weights)
+    run = BCFW(stored_passes=0).start(problem, regularizer, np.random.RandomState(0))
+    run.rounds = rounds.ShardRounds(
+        pool.thread_pool,
+        pool.problems,
+        run.dual,
+        regularizer,
+        run.gaps,
+        most=most,
+        enough=enough,
+    )
+    run.updates = [
+        PlainUpdate(
+            shard.problem, run.dual, shard.regularizer, run.averager, run.gaps, run.promises
+        )
+        for shard in run.rounds.shards
+    ]
+    for _ in range(20):
+        run.run_pass()
+    made = run.rounds.n_visits / run.rounds.n_rounds
+    assert made == 400 / n_rounds if enough == 0.0 else made < 400 / n_rounds
+
+
+def test_blocks_that_are_alike_are_not_moved_too_far():
+    # of forty of them in flight a twentieth of the step is enough for all
+    problem = alike(400)
     regularizer = Regularizer(0.01, problem.n_weights)
     pool = make_pool(problem, 4)
     run = BCFW(averaging=False).start(problem, regularizer, np.random.RandomState(0), None, pool)

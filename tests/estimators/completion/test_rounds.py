@@ -130,19 +130,19 @@ def of_segments(case, model, item, known):
     truth = [(start, stop, "Oab".index(label)) for start, stop, label in known]
     inside = {t for start, stop, _ in truth for t in range(start, stop)}
     truth = sorted(truth + [(t, t + 1, 0) for t in range(len(item)) if t not in inside])
-    every = [*segments.segmentations(len(item), limits)]
+    every = segments.segmentations(len(item), limits)
     labels = [[(start, stop, int(owner[k])) for start, stop, k in spans] for spans in every]
     if "tokens" in case:
         table = COSTS if "costs" in case else None
-        losses = [segments.token_loss(each, truth, np.ones(len(item)), table) for each in labels]
+        losses = segments.token_losses(labels, truth, np.ones(len(item)), table)
     else:
-        losses = [segments.span_loss(each, truth, np.array([0.0, 1.0, 1.0])) for each in labels]
+        losses = segments.span_losses(labels, truth, np.array([0.0, 1.0, 1.0]))
     longest, whole = max(limits), None
     if "features" in case:
         whole = [[mean_of(item, t, t + n + 1) for n in range(longest)] for t in range(len(item))]
         whole = np.array(whole)
-    scores = [segments.feature(item, spans, limits, longest, whole=whole) @ w for spans in every]
-    return np.array(losses), np.array(scores), np.array([each == truth for each in labels])
+    scores = segments.features(item, every, limits, longest, whole=whole) @ w
+    return losses, scores, np.array([each == truth for each in labels])
 
 
 def primal(case, model, weight, slack):

@@ -19,9 +19,9 @@ THERE |= {"seconds": 0.5, "search_seconds": 0.0, "scores": {"span F1": 0.5}, "se
 # Runs scripts one after the other.
 CODE = """
 import json, runpy, sys
-for script, *arguments in json.loads(sys.argv[1]):
-    sys.argv, sys.path[0] = [script, *arguments], sys.path[0] or script.rpartition("/")[0]
-    runpy.run_path(script, run_name="__main__")
+for sys.argv in json.loads(sys.argv[1]):
+    sys.path[0] = sys.argv[0].rpartition("/")[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
     print(end="\\0", flush=True)
 """
 

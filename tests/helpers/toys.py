@@ -1,7 +1,8 @@
 """Toy problems twice: bound to a model of the package, and enumerated."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,6 +52,7 @@ class Toy:
     X: list
     n_states: int
     decode: object = None
+    known: dict = field(default_factory=dict, init=False)
 
     def bound_to(self, problem):
         return replace(self, problem=problem)
@@ -71,15 +73,9 @@ class Toy:
         blocks = self.layout.split(np.arange(float(self.problem.n_weights))).values()
         return np.concatenate([block.ravel() for block in blocks]).astype(int)
 
-    @cached_property
-    def known(self):
-        """The planes that were asked for, by number of sample and code."""
-        return {}
-
     def plane(self, i, code):
-        """psi of a labelling, as the package has it."""
-        key = i, code.tobytes()
-        if key not in self.known:
+        """psi of a labelling, as the package has it; asked for once."""
+        if (key := (i, code.tobytes())) not in self.known:
             self.known[key] = ProblemProbe(self.problem).plane(i, code)
         return self.known[key]
 
@@ -313,9 +309,8 @@ def bind_segments(
 
     samples, right = list(zip(X, of_spans, strict=True)), []
     for code in truths:
-        starts = np.flatnonzero(code & 1)
-        ends_of, states = [*starts[1:].tolist(), len(code)], (code[starts] >> 1).tolist()
-        right.append(list(zip(starts.tolist(), ends_of, states, strict=True)))
+        starts = [*np.flatnonzero(code & 1).tolist(), len(code)]
+        right.append([(a, b, int(code[a]) >> 1) for a, b in pairwise(starts)])
     code = lambda _, found: map(codes, found)  # noqa: E731
     pairs = paper.enumerated(samples, right, labellings, phi, losses, c, code)
     return Toy(problem, model.layout, pairs, X, n_states)

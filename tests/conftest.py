@@ -27,6 +27,10 @@ sys.meta_path[:] = [hook for hook in sys.meta_path if hook not in rewriting]
 settings = importlib.import_module("hypothesis").settings
 sys.meta_path[:0] = rewriting
 
+# Workers rewrite the assertions of all modules, which takes longer than to import them: the result
+# is kept, also where an environment keeps no bytecode.
+sys.dont_write_bytecode = False
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -63,12 +67,17 @@ def own_handler():
     signal.signal(signal.SIGINT, previous)
 
 
-@pytest.fixture(autouse=True)
-def no_figures():
-    """Draw into memory, and close what was drawn."""
-    yield
+def pytest_runtest_teardown():
+    """Close what was drawn."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let one worker run all tests of a file, which have fits in common."""
+    if config.getvalue("dist") == "load":
+        return importlib.import_module("xdist.scheduler").LoadFileScheduling(config, log)
 
 
 if importlib.util.find_spec("maxflow") is None:  # it has no wheels for some versions of Python

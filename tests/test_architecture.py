@@ -249,10 +249,11 @@ def forbidden_arrows(package):
 def private_arrows(package):
     """Imports of modules that are private to another folder: their name has an underscore."""
     private = [path for path in sources(package, ".py", ".pyx") if re.match("_[a-z]", path.stem)]
+    names = [path.relative_to(package.parent).with_suffix("").parts for path in private]
+    owners = {f"{'.'.join(name)}.": path.parent for name, path in zip(names, private, strict=True)}
     for path, module, _ in all_imports(package):
-        for owned in private:
-            name = ".".join([package.name, *owned.relative_to(package).with_suffix("").parts])
-            if f"{module}.".startswith(f"{name}.") and owned.parent not in (path.parent, package):
+        for name, folder in owners.items():
+            if f"{module}.".startswith(name) and folder not in (path.parent, package):
                 yield path, module
 
 

@@ -16,19 +16,33 @@ THERE = {"subject": "chunks", "way": "sskit", "package": "sskit", "title": "Text
 THERE |= {"seconds": 0.5, "search_seconds": 0.0, "scores": {"span F1": 0.5}, "settings": {}}
 
 
-def run(script, *arguments):
-    """Run a script of the benchmarks without data sets; return what it prints."""
+# Runs scripts one after the other.
+CODE = """
+import json, runpy, sys
+for sys.argv in json.loads(sys.argv[1]):
+    sys.path[0] = sys.argv[0].rpartition("/")[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    print(end="\\0", flush=True)
+"""
+
+
+def run(*commands):
+    """Run scripts of the benchmarks without data sets; return what each prints."""
     environment = {k: v for k, v in os.environ.items() if k != "SSKIT_DATA"}
-    command = [sys.executable, str(FOLDER / script), *map(str, arguments)]
+    commands = [[(FOLDER / script).as_posix(), *map(str, rest)] for script, *rest in commands]
+    command = [sys.executable, "-c", CODE, json.dumps(commands)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.split("\0")[:-1]
 
 
 def test_peers_are_measured_and_drawn(tmp_path):
     path = tmp_path / "peers.json"
     path.write_text(json.dumps({"results": [THERE]}))
-    run("peers.py", *SUBJECTS, "--ways", *WAYS, "--tiny", "--here", "--results", path)
+    _, text = run(
+        ["peers.py", *SUBJECTS, "--ways", *WAYS, "--tiny", "--here", "--results", path],
+        ["draw_peers.py", "--results", path, "--out", tmp_path, "--without-front"],
+    )
     found = json.loads(path.read_text())
     assert found["versions"]["scikit-learn"] and found["machine"]
     results = {(r["subject"], r["way"]): r for r in found["results"]}
@@ -39,7 +53,6 @@ def test_peers_are_measured_and_drawn(tmp_path):
         assert tuned["settings"]["C"] in ("0.1", "1.0", "10.0")
         assert min(tuned["search_seconds"], tuned["seconds"]) > 0.0
         assert next(iter(tuned["scores"].values())) > 0.8
-    text = run("draw_peers.py", "--results", path, "--out", tmp_path, "--without-front")
     assert text == ""  # there was room for all names
     drawn = {p.stem for p in (tmp_path / "_static" / "benchmarks").glob("*.svg")}
     assert drawn == {"text", "rows", "latency", "growth"}

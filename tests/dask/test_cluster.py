@@ -2,6 +2,7 @@
 
 import pickle
 import signal
+import sys
 import threading
 import time
 
@@ -30,15 +31,17 @@ N_PARTS = 5
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Two workers, each a process."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=":0",
-        local_directory=tmp_path_factory.mktemp("workers"),
-        silence_logs=50,
-    ) as made:
-        yield made
+    """Two workers, each a process; on Linux they are forked from one that has the package."""
+    folder, linux = tmp_path_factory.mktemp("workers"), sys.platform == "linux"
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    method = "forkserver" if linux else "spawn"
+    given = {"distributed.worker.profile.enabled": False}
+    with dask.config.set(given | {"distributed.worker.multiprocessing-method": method}):
+        context = distributed.utils.get_mp_context()
+        if linux:
+            context.set_forkserver_preload(["distributed", "sskit.dask"])
+        with distributed.LocalCluster(local_directory=folder, silence_logs=50, **options) as made:
+            yield made
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from helpers.families import ring
 from helpers.labellings import (
-    follows,
     losses_of,
     max_marginals,
     objective,
@@ -16,6 +15,7 @@ from helpers.labellings import (
     score_paths,
 )
 from helpers.pairwise import every_pair
+from helpers.paper import follows
 from helpers.trees import random_parents
 from sklearn.base import clone
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from helpers.labellings import all_weights, max_marginals, owners
 from helpers.refusals import refused
-from helpers.segments import codes, feature, segmentations
+from helpers.segments import codes, features, segmentations
 from sklearn.base import clone
 
 from sskit import SegmentTagger
@@ -219,14 +219,15 @@ MODELS = {
 }
 
 
-def score_of(model, x, segments):
+def scores_of(model, x, found):
     """F(x, y) of segments of states from the fitted attributes."""
     limits, ends = model.max_length_[owners(model)].tolist(), hasattr(model, "first_coef_")
-    phi, n = feature(x, segments, limits, max(limits), ends=ends, lengths=ends), 2 * len(limits)
-    sums = np.zeros((len(limits), 2 * hasattr(model, "segment_coef_")))
-    for a, b, k in segments if sums.size else ():
-        sums[k] += spread_of(x, a, b)
-    return np.concatenate([phi[:-n], sums.ravel(), phi[-n:]]) @ all_weights(model)
+    longest, whole = max(limits), None
+    if hasattr(model, "segment_coef_"):
+        whole = [[spread_of(x, t, t + n + 1) for n in range(longest)] for t in range(len(x))]
+        whole = np.array(whole)
+    options = {"ends": ends, "lengths": ends, "whole": whole}
+    return features(x, found, limits, longest, **options) @ all_weights(model)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -244,7 +245,7 @@ def test_the_best_segments_under_it_are_those_of_enumeration(name):
             for segments in segmentations(len(x), model.max_length_[owner].tolist())
             if all(mask[a:b, owner[k]].all() for a, b, k in segments)
         ]
-        scores = np.array([score_of(model, x, segments) for segments in options])
+        scores = scores_of(model, x, options)
         order = np.argsort(-scores)
         best = [(a, b, str(model.classes_[owner[k]])) for a, b, k in options[order[0]] if k != 0]
         assert found[i] == [(a, b, k) for k, a, b in spans(tags[i])] == best

@@ -1,11 +1,9 @@
 """Random graphs."""
 
-import itertools
-
 import numpy as np
 from scipy.optimize import linprog
 
-from helpers.paper import enumerated
+from helpers.paper import all_labels, enumerated, in_rows
 from helpers.potentials import every_labelling
 
 
@@ -42,33 +40,27 @@ def exhaustive(nodes, edges=(), pairwise=0.0, *, truth=None, cost=1.0, top_k=1):
     return (labels, scores) if top_k > 1 else (labels[0], float(scores[0]))
 
 
-def graph_feature(graph, y, n_states, form="potts"):
-    """phi(x, y) of a graph: nodes (K, p), pairs (q,), (q, K (K + 1) / 2) or (q, K^2), by rows."""
+def graph_features(graph, found, n_states, form="potts"):
+    """phi(x, y) of labellings (m, n): nodes (K, p), pairs (q,), (q, K (K + 1) / 2) or (q, K^2)."""
     x, edges, edge_x = graph
-    nodes = np.zeros((n_states, x.shape[1]))
-    for v, row in enumerate(x):
-        nodes[y[v]] += row
-    columns = [(a, b) for a in range(n_states) for b in range(a, n_states)]
-    if form == "directed":
-        columns = [(a, b) for a in range(n_states) for b in range(n_states)]
-    pairs = np.zeros((edge_x.shape[1], 1 if form == "potts" else len(columns)))
-    for (u, v), row in zip(edges, edge_x, strict=True):
-        if form == "directed":
-            pairs[:, columns.index((y[u], y[v]))] += row
-        elif form != "potts":
-            pairs[:, columns.index((min(y[u], y[v]), max(y[u], y[v])))] += row
-        elif y[u] == y[v]:
-            pairs[:, 0] += row
-    return np.concatenate([nodes.ravel(), pairs.ravel()])
+    on = np.eye(n_states)[found]
+    first, second = on[:, edges[:, 0], :, None], on[:, edges[:, 1], None]
+    pairs = np.tensordot(edge_x, first * second, (0, 1)).swapaxes(0, 1)
+    a, b = np.triu_indices(n_states)
+    if form == "potts":
+        pairs = np.trace(pairs, axis1=2, axis2=3)
+    elif form != "directed":
+        pairs = pairs[..., a, b] + (a < b) * pairs[..., b, a]
+    return in_rows(np.swapaxes(on, 1, 2) @ x, pairs)
 
 
 def enumerate_graphs(graphs, Y, n_states, c, form="potts"):
     """All labellings of graphs, in lexicographic order; the loss is the fraction of wrong nodes."""
     return enumerated(
         graphs, Y,
-        lambda graph: map(np.array, itertools.product(range(n_states), repeat=len(graph[0]))),
-        lambda graph, y: graph_feature(graph, y, n_states, form),
-        lambda i, y: np.mean(y != Y[i]), c,
+        lambda graph: all_labels(n_states, len(graph[0])),
+        lambda graph, found: graph_features(graph, found, n_states, form),
+        lambda i, found: np.mean(found != Y[i], axis=1), c,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Saved models with parts that were changed: ``python -m helpers.hostile EVERY MANY NAME...``.
+"""Saved models with changed parts: ``python -m helpers.hostile '[[EVERY, MANY, NAMES]]'``.
 
 Every so many changes are tried, one at a time; a crash ends the process. Tables of so many numbers
-or names are packed in the files.
+or names are packed in the files. There may be several cases.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import signal
 import sys
 import warnings
 import zipfile
+from functools import partial
 
 import numpy as np
 import skops.io
@@ -88,8 +89,23 @@ def told(before, after):
     return " -> ".join(f"{x.dtype}{x.shape} {x.ravel()[:3]}" for x in (before, after))
 
 
+def in_array(file, array, other):
+    return told(array, other), {file: in_bytes(np.save, other, allow_pickle=False)}
+
+
+def in_table(file, content, name, other):
+    return told(content[name], other), {file: in_bytes(np.savez, **(content | {name: other}))}
+
+
+def in_schema(schema, before, other):
+    return f"{before} -> {other}", {"schema.json": json.dumps(schema)}
+
+
 def changes(parts):
-    """Yield (path, what is changed, files in its place) for one change at a time."""
+    """Yield (path, function) for one change at a time, before another is asked for.
+
+    The function returns what is changed, and files in its place; most are never called.
+    """
     schema = json.loads(parts["schema.json"])
     for path, state in attributes_of(schema):
         kind = state["__loader__"]
@@ -98,20 +114,18 @@ def changes(parts):
         if kind == "NdArrayNode" and state["type"] == "numpy":
             array = np.load(io.BytesIO(parts[state["file"]]), allow_pickle=False)
             for other in others_of(array, OTHER_KINDS):
-                saved = in_bytes(np.save, other, allow_pickle=False)
-                yield path, told(array, other), {state["file"]: saved}
+                yield path, partial(in_array, state["file"], array, other)
         elif kind == "SparseMatrixNode":
             content = dict(np.load(io.BytesIO(parts[state["file"]]), allow_pickle=False))
             for name in ("indices", "indptr", "data", "shape"):
                 for other in others_of(content[name]):
-                    saved = in_bytes(np.savez, **(content | {name: other}))
-                    yield f"{path}.{name}", told(content[name], other), {state["file"]: saved}
+                    yield f"{path}.{name}", partial(in_table, state["file"], content, name, other)
         elif kind == "JsonNode":
             before = state["content"]
             for other in map(json.dumps, OTHER_VALUES):
                 if other != before:
                     state["content"] = other
-                    yield path, f"{before} -> {other}", {"schema.json": json.dumps(schema)}
+                    yield path, partial(in_schema, schema, before, other)
             state["content"] = before
 
 
@@ -123,9 +137,10 @@ def findings(name, every):
     trusted = skops.io.get_untrusted_types(data=saved)
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    for k, (path, what, other) in enumerate(changes(parts)):
+    for k, (path, change) in enumerate(changes(parts)):
         if k % every != every // 2:
             continue
+        what, other = change()
         where = f"{name}{path}: {what}"
         print(where, flush=True)  # the last line before a crash
         signal.alarm(PATIENCE)
@@ -145,7 +160,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     signal.signal(signal.SIGALRM, give_up)
-    _packing.MANY, _packing.MOSTLY_ZERO = int(sys.argv[2]), 2.0
-    found = [text for name in sys.argv[3:] for text in findings(name, int(sys.argv[1]))]
-    print("\nfindings:", *found, sep="\n")
-    sys.exit(bool(found))
+    for every, many, names in json.loads(sys.argv[1]):
+        _packing.MANY, _packing.MOSTLY_ZERO = many, 2.0
+        found = [text for name in names for text in findings(name, every)]
+        print(f"findings of {every}, {many}: {found}")

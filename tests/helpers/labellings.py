@@ -1,10 +1,9 @@
 """All labellings of small sequences, trees and graphs, and what training makes of them."""
 
-import itertools
-
 import numpy as np
 import scipy.sparse as sp
 
+from helpers.paper import all_labels
 from sskit import SequenceTagger, TreeTagger
 
 BLOCKS = (
@@ -30,7 +29,7 @@ def score_paths(model, item):
         nodes = x @ model.coef_.T
     else:
         nodes = model.kernel_(x, model.support_vectors_) @ model.dual_coef_.T
-    states = np.array(list(itertools.product(range(nodes.shape[1]), repeat=len(x))))
+    states = all_labels(nodes.shape[1], len(x))
     total = nodes[np.arange(len(x)), states].sum(axis=1)
     if isinstance(model, SequenceTagger):
         pairs = states[:, :-1], states[:, 1:]
@@ -66,7 +65,7 @@ def score_labellings(model, item, over=np.maximum):
     """All labellings of an item (m, T) by numbers, and what each scores, over its states."""
     states, values = score_paths(model, item)
     n_labels, n_nodes = len(model.classes_), states.shape[1]
-    labels = np.array(list(itertools.product(range(n_labels), repeat=n_nodes)))
+    labels = all_labels(n_labels, n_nodes)
     place = owners(model)[states] @ n_labels ** np.arange(n_nodes)[::-1]
     found = np.full(len(labels), -np.inf)
     over.at(found, place, values)
@@ -79,11 +78,6 @@ def max_marginals(labels, values, n_labels):
     for t in range(labels.shape[1]):
         np.maximum.at(found[t], labels[:, t], values)
     return found
-
-
-def follows(labels, rules):
-    """Which labellings have allowed transitions only."""
-    return rules[labels[:, :-1], labels[:, 1:]].all(axis=1)
 
 
 def objective(model, items, losses, possible, weight=None, keeps=None):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sskit_probes.core_probe import DualProbe, mix_of, planes_of
 
+from helpers.paper import dual_value
 from helpers.qp import solve_primal
 from sskit.core.dual import DualState
 from sskit.core.regularizer import Regularizer
@@ -53,7 +54,7 @@ def check_dual_point(toy, dual, tolerance=1e-12):
         assert abs(weights.sum() + rest - 1.0) <= tolerance
         assert len({row.tobytes() for row in code}) == len(code)
         if rest == 0.0:
-            mix = sum(w * probe.plane(i, row) for w, row in zip(weights, code, strict=True))
+            mix = weights @ [toy.plane(i, row) for row in code]
             assert near(probe.mix(i), mix, tolerance * 10)
             assert abs(mix_of(dual, i)[2] - weights @ losses) <= tolerance * 10
 
@@ -120,15 +121,15 @@ def follow(toy, run, n_passes, *, lam=LAM, box=None, between=None, tol=1e-8, rou
         run.run_pass()
         if n > 30 and n % 25:
             continue
-        before, value = value, toy.dual(run.dual, lam, box)
+        v, loss = toy.dual_sum(run.dual, lam)
+        before, value = value, dual_value(v, loss, lam, box)
         assert value >= before - 1e-12
         if told is not None:
             said, told = told, run.increase
             assert -1e-12 <= told - said <= value - before + 1e-11
             assert box is not None or near(told - said, value - before, 1e-11)
         check_dual_point(toy, run.dual, rounding)
-        w, v = toy.flat(run.weights()), toy.dual_sum(run.dual, lam)[0]
-        assert near(w, v if box is None else np.clip(v, *box), 1e-10)
+        assert near(toy.flat(run.weights()), v if box is None else np.clip(v, *box), 1e-10)
         if between is not None:
             between(n, run)
             check_dual_point(toy, run.dual, rounding)

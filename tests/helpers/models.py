@@ -11,7 +11,7 @@ import numpy as np
 from helpers import segments as spans
 from helpers import toys
 from helpers.graphs import small_graphs
-from helpers.paper import enumerated
+from helpers.paper import all_labels, enumerated, in_rows
 from helpers.trees import cells_of, random_parents
 from sskit.core.problem import block_weights
 from sskit.inputs.poses import pose_scales
@@ -77,7 +77,7 @@ def segmented(loss="tokens", ends=True, lengths=True, n_whole=0):
         options["false_cost"] = np.array([1.0, 0.0, 0.7])
     elif loss == "pairs":
         options["table"] = COSTS
-    found = [list(spans.segmentations(n, toys.LIMITS[:3])) for n in sizes]
+    found = [spans.segmentations(n, toys.LIMITS[:3]) for n in sizes]
     truths = [spans.codes(each[rng.integers(len(each))]) for each in found]
     return toys.bind_segments(X, truths, 3, **options)
 
@@ -97,16 +97,15 @@ def random_trees(rng, n=4, p=3, n_states=3, max_nodes=4, n_kinds=None):
     return trees, y
 
 
-def tree_feature(tree, y, n_states, known):
-    """phi(x, y): coef (K, p), root, leaf, transitions of the known kinds, by rows."""
-    x, parents, kinds = (*tree, np.zeros(len(y), dtype=int))[:3]
-    on, transitions = np.eye(n_states)[y], np.zeros((len(known), n_states, n_states))
-    for v, parent in enumerate(parents):
-        if parent >= 0:
-            transitions[known.index(kinds[v]), y[parent], y[v]] += 1
-    leaf = ~np.isin(np.arange(len(y)), parents)
-    parts = [on.T @ x, on[parents < 0].sum(axis=0), on[leaf].sum(axis=0), transitions]
-    return np.concatenate([part.ravel() for part in parts])
+def tree_features(tree, found, n_states, known):
+    """phi(x, y) of labellings: coef (K, p), root, leaf, transitions of the known kinds, by rows."""
+    x, parents, kinds = (*tree, np.zeros(found.shape[1], dtype=int))[:3]
+    on, child = np.eye(n_states)[found], np.flatnonzero(parents >= 0)
+    pairs = on[:, parents[child], :, None] * on[:, child, None]
+    leaf = ~np.isin(np.arange(len(parents)), parents)
+    ends = [on[:, nodes].sum(axis=1) for nodes in (parents < 0, leaf)]
+    of_kinds = [pairs[:, kinds[child] == kind].sum(axis=1) for kind in known]
+    return in_rows(np.swapaxes(on, 1, 2) @ x, *ends, *of_kinds)
 
 
 def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
@@ -120,9 +119,9 @@ def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     known = [0] if kinds is None else kinds.tolist()
     pairs = enumerated(
         given, y,
-        lambda x: map(np.array, itertools.product(range(n_states), repeat=len(x[0]))),
-        lambda x, y: tree_feature(x, y, n_states, known),
-        lambda i, found: np.mean(found != y[i]), c,
+        lambda x: all_labels(n_states, len(x[0])),
+        lambda x, found: tree_features(x, found, n_states, known),
+        lambda i, found: np.mean(found != y[i], axis=1), c,
     )  # fmt: skip
 
     def decode(w, n_jobs=None):
@@ -132,16 +131,19 @@ def trees(n_states=3, form="dense", n_kinds=None, n=4, seed=1):
     return toys.Toy(problem, model.layout, pairs, given, n_states, decode)
 
 
-def pose_feature(model, scores, places, types):
-    """phi(x, y) of parts, weights block by block."""
-    blocks = {name: np.zeros(shape) for name, shape in model.layout.shapes.items()}
+def pose_features(model, scores, found):
+    """phi(x, y) of places and types of parts (m, n_parts, 3), weights block by block."""
+    shapes, rows = model.layout.shapes.items(), np.arange(len(found))
+    blocks = {name: np.zeros((len(found), *shape)) for name, shape in shapes}
     for k, parent in enumerate(model.parents):
-        blocks["coef"][k] = scores[k, places[k][1], places[k][0]]
+        column, row, kind = found[:, k].T
+        blocks["coef"][:, k] = scores[k, row, column]
         if parent >= 0:
-            t = (np.subtract(places[k], places[parent]) - model.means[k, types[k]]) / model.unit
-            blocks["types"][k, types[k]] = 1
-            blocks["springs"][k, types[k]] = -np.stack([t, t**2], axis=1)
-    return np.concatenate([block.ravel() for block in blocks.values()])
+            t = found[:, k, :2] - found[:, parent, :2] - model.means[k, kind]
+            t /= model.unit
+            blocks["types"][rows, k, kind] = 1
+            blocks["springs"][rows, k, kind] = -np.stack([t, t**2], axis=2)
+    return in_rows(*blocks.values())
 
 
 def pose_data(rng, n=4, n_parts=3, n_types=2, largest=3, dtype=np.float64):
@@ -167,17 +169,23 @@ def poses(loss="squared", seed=5, **sizes):
     kinds = [range(n) for n in np.where(model.parents >= 0, model.types_of, 1)]
 
     def labellings(x):
-        every = itertools.product(cells_of(x.shape[1:], len(x)), itertools.product(*kinds))
-        return [(np.array(cells)[:, ::-1], kind) for cells, kind in every]
+        cells = np.array(list(cells_of(x.shape[1:], len(x))))[:, :, ::-1]
+        every = np.array(list(itertools.product(*kinds)))
+        both = cells.repeat(len(every), axis=0), np.tile(every, (len(cells), 1))[:, :, None]
+        return np.concatenate(both, axis=2)
 
-    def lost(i, y):
-        distance = np.linalg.norm(np.subtract(y[0], places[i]), axis=1) / scale[i]
-        return np.mean(distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2))
+    def lost(i, found):
+        distance = np.linalg.norm(found[:, :, :2] - places[i], axis=2) / scale[i]
+        far = distance if loss == "distance" else np.minimum(1, (distance / 0.4) ** 2)
+        return far.mean(axis=1)
 
+    def codes(x, found):
+        return np.hstack([found[:, :, 1] * x.shape[2] + found[:, :, 0], found[:, :, 2]])
+
+    truths = np.dstack([places, types])
     pairs = enumerated(
-        maps, list(zip(places, types, strict=True)), labellings,
-        lambda x, y: pose_feature(model, x, *y), lost, block_weights(4),
-        lambda x, y: np.concatenate([y[0][:, 1] * x.shape[2] + y[0][:, 0], y[1]]),
+        maps, truths, labellings, lambda x, found: pose_features(model, x, found), lost,
+        block_weights(4), codes,
     )  # fmt: skip
     return toys.Toy(problem, model.layout, pairs, maps, 0, partial(model.decoder, maps))
 

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 
-from helpers.paper import enumerated
+from helpers.paper import all_labels, enumerated, in_rows
 
 ONE = 2**30  # the unit of code
 
 
 def all_sets(n_labels, allowed=None):
     """All sets of labels as rows of 0 and 1, those that are allowed."""
-    sets = np.array(list(itertools.product((0, 1), repeat=n_labels)))
+    sets = all_labels(2, n_labels)
     return sets if allowed is None else sets[[bool(allowed(y)) for y in sets]]
 
 
@@ -27,25 +27,24 @@ def half_sets(n_labels, ends):
     return found
 
 
-def set_feature(x, y, ends, intercept, pairs=None):
-    """phi(x, y): labels (L, p), constants (L,), pairs (E,), by rows."""
-    pairs = y[ends[:, 0]] * y[ends[:, 1]] if pairs is None else pairs
-    constant = [y] if intercept else []
-    return np.concatenate([np.outer(y, x).ravel(), *constant, pairs]).astype(float)
-
-
-def set_code(y, pairs, ends):
-    """The code of a set of labels, as the package has them."""
-    pairs = y[ends[:, 0]] * y[ends[:, 1]] if pairs is None else pairs
-    return (ONE * np.concatenate([y, pairs])).astype(np.int32)
-
-
 def enumerate_sets(X, truths, c, ends, cost, intercept, *, allowed=None, relaxed=False):
-    """All sets of labels, or vertices of their relaxation, with a weighted Hamming loss."""
-    found = [(y, None) for y in all_sets(len(cost), allowed)]
-    found = half_sets(len(cost), ends) if relaxed else found
+    """All sets of labels, or vertices of their relaxation, with a weighted Hamming loss.
+
+    Phi has labels (L, p), constants (L,) and pairs (E,), by rows.
+    """
+
+    def with_pairs(sets):
+        return np.hstack([sets, sets[:, ends[:, 0]] * sets[:, ends[:, 1]]])
+
+    def features(x, found):
+        y = found[:, :n_labels]
+        return in_rows(y[:, :, None] * x, found if intercept else found[:, n_labels:])
+
+    n_labels, found = len(cost), with_pairs(all_sets(len(cost), allowed))
+    if relaxed:
+        found = np.array([np.concatenate(both) for both in half_sets(n_labels, ends)])
+    codes = (ONE * found).astype(np.int32)
     return enumerated(
-        X, [(truth, None) for truth in truths], lambda x: found,
-        lambda x, y: set_feature(x, y[0], ends, intercept, y[1]),
-        lambda i, y: cost @ np.abs(y[0] - truths[i]), c, lambda x, y: set_code(*y, ends),
+        X, with_pairs(truths), lambda x: found, features,
+        lambda i, found: np.abs(found[:, :n_labels] - truths[i]) @ cost, c, lambda x, found: codes,
     )  # fmt: skip

@@ -4,7 +4,7 @@ Nothing of the package is used: a training pair is the list of all its labelling
 psi_i(y) = phi(x_i, y_i) - phi(x_i, y) as a dense vector and its loss.
 """
 
-import itertools
+import math
 
 import numpy as np
 
@@ -12,12 +12,9 @@ import numpy as np
 TIE = 1e-12
 
 
-def multiclass_feature(x, y, n_classes, intercept):
-    """phi(x, y) of a multiclass model: the features (K, p) and the constant (K,) of class y."""
-    coef, constant = np.zeros((n_classes, len(x))), np.zeros(n_classes)
-    coef[y] = x
-    constant[y] = 1.0
-    return np.concatenate([coef.ravel(), constant]) if intercept else coef.ravel()
+def in_rows(*blocks):
+    """Blocks of phi of several labellings (m, ...), those of a labelling in a row."""
+    return np.hstack([block.reshape(len(block), math.prod(block.shape[1:])) for block in blocks])
 
 
 class Enumerated:
@@ -51,16 +48,29 @@ def dual_value(v, loss, lam, box=None):
     return loss - 0.5 * lam * float(w @ w) - lam * float((v - w) @ w)
 
 
-def enumerated(samples, truths, labellings, feature, loss, c, code=None):
-    """All labellings of samples, of which `code` makes those of the package."""
-    psi, losses, labels, right = [], [], [], []
+def enumerated(samples, truths, labellings, features, losses, c, codes=lambda x, found: found):
+    """All labellings of samples, of which `codes` makes those of the package.
+
+    Features (m, d), losses (m,) and codes are those of all labellings of a sample at once.
+    """
+    psi, lost, labels, right = [], [], [], []
     for i, (x, truth) in enumerate(zip(samples, truths, strict=True)):
-        found = list(labellings(x))
-        right.append(feature(x, truth))
-        psi.append(np.array([right[-1] - feature(x, y) for y in found]))
-        losses.append(np.array([float(loss(i, y)) for y in found]))
-        labels.append(found if code is None else [code(x, y) for y in found])
-    return Enumerated(psi, losses, labels, c, right)
+        found = labellings(x)
+        if isinstance(found, list):
+            row = found.index(truth)
+        else:
+            row = np.flatnonzero((found == truth).reshape(len(found), -1).all(axis=1))[0]
+        phi = features(x, found)
+        right.append(phi[row])
+        psi.append(right[-1] - phi)
+        lost.append(losses(i, found))
+        labels.append(list(codes(x, found)))
+    return Enumerated(psi, lost, labels, c, right)
+
+
+def all_labels(n_states, n_nodes):
+    """All labellings of nodes, in lexicographic order."""
+    return np.indices((n_states,) * n_nodes).reshape(n_nodes, n_states**n_nodes).T
 
 
 def enumerate_chains(X, y, n_states, c, *, mean=True, rules=(), costs=None, order=1):
@@ -76,32 +86,31 @@ def enumerate_chains(X, y, n_states, c, *, mean=True, rules=(), costs=None, orde
 
     def labellings(sample):
         n = len(sample[0] if isinstance(sample, tuple) else sample)
-        found = map(np.array, itertools.product(range(n_states), repeat=n))
-        kept = (states for states in found if follows(states, *rules))
-        return sorted(kept, key=lambda states: tuple(states[::-1]))
+        found = all_labels(n_states, n)[:, ::-1]
+        return found[follows(found, *rules)]
 
-    def feature(sample, states):
+    def features(sample, found):
         x, *edges = sample if isinstance(sample, tuple) else (sample,)
-        on = np.eye(n_states)[states]
-        blocks = [on.T @ x, on[:-1].T @ on[1:], on[0], on[-1]]
-        blocks += [np.einsum("tq,ta,tb->qab", z, on[:-1], on[1:]) for z in edges]
+        on = np.eye(n_states)[found]
+        pairs = on[:, :-1, :, None] * on[:, 1:, None]
+        blocks = [np.swapaxes(on, 1, 2) @ x, pairs.sum(axis=1), on[:, 0], on[:, -1]]
+        blocks += [np.tensordot(z, pairs, (0, 1)).swapaxes(0, 1) for z in edges]
         if order == 2:
-            blocks.append(np.einsum("ta,tb,tc->abc", on[:-2], on[1:-1], on[2:]))
-        return np.concatenate([block.ravel() for block in blocks])
+            blocks.append(np.einsum("mtab,mtc->mabc", pairs[:, :-1], on[:, 2:]))
+        return in_rows(*blocks)
 
-    def loss(i, states):
-        return take(costs[i][np.arange(len(states)), states])
+    def losses(i, found):
+        return take(costs[i][np.arange(found.shape[1]), found], axis=1)
 
-    return enumerated(X, y, labellings, feature, loss, c)
+    return enumerated(X, y, labellings, features, losses, c)
 
 
-def follows(states, allowed=None, start=None, end=None):
-    """Whether a labelling keeps the rules of those that are given."""
-    return (
-        (allowed is None or allowed[states[:-1], states[1:]].all())
-        and (start is None or start[states[0]])
-        and (end is None or end[states[-1]])
-    )
+def follows(found, allowed=None, start=None, end=None):
+    """Which labellings keep the rules of those that are given."""
+    kept = np.ones(len(found), dtype=bool)
+    kept &= True if allowed is None else allowed[found[:, :-1], found[:, 1:]].all(axis=1)
+    kept &= True if start is None else start[found[:, 0]]
+    return kept & (True if end is None else end[found[:, -1]])
 
 
 def enumerate_classes(X, y, n_classes, c, intercept, table=None):
@@ -109,13 +118,14 @@ def enumerate_classes(X, y, n_classes, c, intercept, table=None):
     table = 1.0 - np.eye(n_classes) if table is None else table
 
     def labellings(sample):
-        return [sample[1], *(k for k in range(n_classes) if k != sample[1])]
+        return np.array([sample[1], *(k for k in range(n_classes) if k != sample[1])])
 
-    def feature(sample, k):
-        return multiclass_feature(sample[0], k, n_classes, intercept)
+    def features(sample, found):
+        on = np.eye(n_classes)[found]
+        return in_rows(on[:, :, None] * sample[0], *([on] if intercept else []))
 
     samples = list(zip(X, y, strict=True))
-    return enumerated(samples, y, labellings, feature, lambda i, k: table[y[i], k], c)
+    return enumerated(samples, y, labellings, features, lambda i, found: table[y[i], found], c)
 
 
 def frank_wolfe(pairs, lam, n_steps):

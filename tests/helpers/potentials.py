@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from helpers.paper import all_labels
+
 LENGTHS = (4, 1, 6, 3, 0, 6)
 K = 3
 CHAIN = [(t, t + 1) for t in range(3)]
@@ -55,7 +57,7 @@ def as_forms(structure, rng, n, edges):
 def every_labelling(unary, tables, edges):
     """All labellings of a sample, and their scores."""
     nodes, n_states = unary.shape
-    labellings = np.indices((n_states,) * nodes).reshape(nodes, n_states**nodes).T
+    labellings = all_labels(n_states, nodes)
     scores = unary[np.arange(nodes), labellings].sum(axis=1)
     for table, (u, v) in zip(tables, edges, strict=True):
         scores += table[labellings[:, u], labellings[:, v]]

@@ -1,6 +1,7 @@
 """The optimum of a small structured SVM as one quadratic program, by an interior point method."""
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 from helpers.paper import dual_value
 
@@ -17,11 +18,11 @@ def interior_point(Q, c, G, h, *, n_steps=200):
         mu = s @ z / len(h)
         if mu < 1e-13:
             return x, z
-        matrix = Q + G.T @ ((z / s)[:, None] * G)
+        factors = lu_factor(Q + G.T @ ((z / s)[:, None] * G), check_finite=False)
 
-        def direction(target, matrix=matrix, dual=dual, primal=primal, s=s, z=z):
+        def direction(target, factors=factors, dual=dual, primal=primal, s=s, z=z):
             right = G.T @ ((target - z * primal) / s) - dual
-            dx = np.linalg.solve(matrix, right)
+            dx = lu_solve(factors, right, check_finite=False)
             ds = G @ dx + primal
             return dx, ds, (target - z * ds) / s
 

@@ -4,16 +4,20 @@ import itertools
 
 import numpy as np
 
+from helpers.paper import in_rows
 
-def segmentations(n_tokens, limits, start=0):
-    """Yield all lists of segments (start, end, state) no longer than the limits of their states."""
-    if start == n_tokens:
-        yield []
-        return
-    for state, limit in enumerate(limits):
-        for end in range(start + 1, min(n_tokens, start + limit) + 1):
-            for rest in segmentations(n_tokens, limits, end):
-                yield [(start, end, state), *rest]
+
+def segmentations(n_tokens, limits):
+    """All lists of segments (start, end, state) no longer than the limits of their states."""
+    after = {n_tokens: [[]]}
+    for start in reversed(range(n_tokens)):
+        after[start] = [
+            [(start, end, state), *rest]
+            for state, limit in enumerate(limits)
+            for end in range(start + 1, min(n_tokens, start + limit) + 1)
+            for rest in after[end]
+        ]
+    return after[0]
 
 
 def score(segments, tokens, transitions, lengths, **further):
@@ -31,51 +35,53 @@ def score(segments, tokens, transitions, lengths, **further):
 
 def codes(segments):
     """Return 2 k + 1 at first tokens of segments of state k and 2 k at others."""
-    out = np.zeros(segments[-1][1], dtype=np.int32)
-    for a, b, k in segments:
-        out[a:b] = 2 * k
-        out[a] += 1
-    return out
+    found = [2 * k + (t == a) for a, b, k in segments for t in range(a, b)]
+    return np.array(found, dtype=np.int32)
 
 
-def feature(x, segments, limits, max_length, *, ends=True, lengths=True, whole=None):
-    """Return phi(x, y) block by block: what each weight of the model is multiplied by.
+def features(x, found, limits, max_length, *, ends=True, lengths=True, whole=None):
+    """Return phi(x, y) of segmentations (m, d), block by block: what the weights multiply.
 
     Whole segments may have features, (T, max_length, q) by first token and length.
     """
-    K, p = len(limits), x.shape[1]
-    coefs, table, sizes = np.zeros((3, K, p)), np.zeros((K, K)), np.zeros((K, max_length))
-    sums = np.zeros((K, 0 if whole is None else whole.shape[2]))
-    first, last = np.eye(K)[segments[0][2]], np.eye(K)[segments[-1][2]]
-    for a, b, k in segments:
-        coefs[0, k] += x[a:b].sum(axis=0)
+    K, every = len(limits), sorted({span for segments in found for span in segments})
+    place, has = {span: row for row, span in enumerate(every)}, np.zeros((len(found), len(every)))
+    table, (first, last) = np.zeros((len(found), K, K)), np.zeros((2, len(found), K))
+    for row, segments in enumerate(found):
+        has[row, [place[span] for span in segments]] = 1
+        first[row, segments[0][2]] = last[row, segments[-1][2]] = 1
+        for one, other in itertools.pairwise(segments):
+            table[row, one[2], other[2]] += 1
+    # of each segment alone
+    coefs, sizes = np.zeros((len(every), 3, K, x.shape[1])), np.zeros((len(every), K, max_length))
+    sums = np.zeros((len(every), K, 0 if whole is None else whole.shape[2]))
+    for row, (a, b, k) in enumerate(every):
+        coefs[row, 0, k] = x[a:b].sum(axis=0)
         if whole is not None:
-            sums[k] += whole[a, b - a - 1]
+            sums[row, k] = whole[a, b - a - 1]
         if limits[k] > 1:
-            coefs[1, k] += x[a]
-            coefs[2, k] += x[b - 1]
-            sizes[k, b - a - 1] += 1
-    for one, other in zip(segments[:-1], segments[1:], strict=True):
-        table[one[2], other[2]] += 1
-    parts = [coefs if ends else coefs[:1], table, sizes if lengths else sizes[:, :0], sums]
-    return np.concatenate([part.ravel() for part in (*parts, first, last)])
+            coefs[row, 1, k], coefs[row, 2, k] = x[a], x[b - 1]
+            sizes[row, k, b - a - 1] = 1
+    alone = coefs if ends else coefs[:, :1], sizes if lengths else sizes[:, :, :0], sums
+    coefs, *others = (np.tensordot(has, block, 1) for block in alone)
+    return in_rows(coefs, table, *others, first, last)
 
 
-def token_loss(segments, truth, cost, table=None):
-    """Return the cost of the tokens whose label, or whether they begin a segment, is wrong.
+def token_losses(found, truth, cost, table=None):
+    """Return the costs of the tokens whose label, or whether they begin a segment, is wrong.
 
     With a table those of the wrong label count as much as it says.
     """
-    found, right = codes(segments), codes(truth)
+    found, right = np.array(list(map(codes, found))), codes(truth)
     factor = 1.0 * (found != right)
     if table is not None:
         factor = np.where(found >> 1 == right >> 1, factor, table[right >> 1, found >> 1])
-    return float(cost @ factor)
+    return factor @ cost
 
 
-def span_loss(segments, truth, cost):
-    """Return the costs by state of segments of one that are not in the other."""
-    return float(sum(cost[k] for *_, k in set(segments) ^ set(truth)))
+def span_losses(found, truth, cost):
+    """Return the costs by state of segments that are not in the truth, or missed."""
+    return np.array([sum(cost[k] for *_, k in {*some} ^ {*truth}) for some in found], dtype=float)
 
 
 def random_scores(rng, n_tokens, n_states, max_length, *, forbid=False):

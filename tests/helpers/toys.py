@@ -1,17 +1,18 @@
 """Toy problems twice: bound to a model of the package, and enumerated."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from sskit_probes.core_probe import DualProbe, mix_of
+from sskit_probes.core_probe import DualProbe
 
 from helpers import paper
 from helpers.graphs import enumerate_graphs, small_graphs
 from helpers.multilabel import ONE, enumerate_sets
 from helpers.rankings import enumerate_rankings
-from helpers.segments import codes, feature, segmentations, span_loss, token_loss
+from helpers.segments import codes, features, segmentations, span_losses, token_losses
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.inputs.graphs import check_graphs
@@ -51,21 +52,32 @@ class Toy:
     X: list
     n_states: int
     decode: object = None
+    known: dict = field(default_factory=dict, init=False)
 
     def bound_to(self, problem):
         return replace(self, problem=problem)
 
     def flat(self, w):
         """Weights of the package in the order of the reference: block by block, by rows."""
-        return np.concatenate([block.ravel() for block in self.layout.split(w).values()])
+        return np.asarray(w)[self.order]
 
     def unflat(self, w):
         """The inverse of `flat`."""
-        out, start = np.empty(len(w)), 0
-        for block in self.layout.split(out).values():
-            block[...] = w[start : start + block.size].reshape(block.shape)
-            start += block.size
+        out = np.empty(len(w))
+        out[self.order] = w
         return out
+
+    @cached_property
+    def order(self):
+        """Where the weights of the reference are among those of the package."""
+        blocks = self.layout.split(np.arange(float(self.problem.n_weights))).values()
+        return np.concatenate([block.ravel() for block in blocks]).astype(int)
+
+    def plane(self, i, code):
+        """psi of a labelling, as the package has it; asked for once."""
+        if (key := (i, code.tobytes())) not in self.known:
+            self.known[key] = ProblemProbe(self.problem).plane(i, code)
+        return self.known[key]
 
     def scores(self, i, w):
         """<w, phi(x, y)> of all labellings, w in the order of the package."""
@@ -88,8 +100,8 @@ class Toy:
     def dual_sum(self, dual, lam):
         """(v, mean loss) of a dual point, summed from its blocks."""
         probe, c = DualProbe(self.problem, dual), self.pairs.c
-        v = sum(c[i] / lam * self.assemble(probe.mix(i), i) for i in range(self.pairs.n))
-        return v, float(c @ [mix_of(dual, i)[2] for i in range(self.pairs.n)])
+        v = sum(c[i] / lam * probe.scatter(i, probe.mix(i)) for i in range(self.pairs.n))
+        return self.flat(v), float(c @ dual.losses())
 
     def dual(self, dual, lam, box=None):
         """D of a dual point, from scratch."""
@@ -259,7 +271,7 @@ def segment_toy(seed=0, n=5, n_states=3, p=3, lengths=(1, 2, 3), *, form="dense"
     X = [thinned(rng, x, form) for x in X]
     truths = []
     for x in X:
-        found = list(segmentations(len(x), LIMITS[:n_states]))
+        found = segmentations(len(x), LIMITS[:n_states])
         truths.append(codes(found[rng.integers(len(found))]))
     return bind_segments(X, truths, n_states, form, weights)
 
@@ -271,12 +283,12 @@ def bind_segments(
     """Toy of given sequences, with the mean loss by token, or costs of tokens, or of spans."""
     limits, c = LIMITS[:n_states], block_weights(len(X), weights)
     costs = [np.full(len(x), 1.0 / len(x)) for x in X] if costs is None else costs
-    truth, features = np.concatenate(truths).astype(np.int32), [None] * len(X)
+    truth, of_spans = np.concatenate(truths).astype(np.int32), [None] * len(X)
     cost, further = np.concatenate(costs), {}
     if false_cost is not None:
         cost = np.where(truth & 1, false_cost[truth >> 1], 0.0)
     if whole is not None:
-        features, further = whole, {"whole": np.concatenate([z.ravel() for z in whole])}
+        of_spans, further = whole, {"whole": np.concatenate([z.ravel() for z in whole])}
     n_whole = 0 if whole is None else whole[0].shape[2]
     model = SegmentModel(X[0].shape[1], limits, ends, lengths, n_whole)
     problem = model.bind(stacked(X, form), truth, cost, c, false_cost, table=table, **further)
@@ -286,22 +298,21 @@ def bind_segments(
         found = segmentations(len(sample[0]), limits)
         return sorted(found, key=lambda segments: [(k, b - a) for a, b, k in segments[::-1]])
 
-    def phi(sample, segments):
+    def phi(sample, found):
         x, z = sample
-        return feature(x, segments, limits, max(limits), ends=ends, lengths=lengths, whole=z)
+        return features(x, found, limits, max(limits), ends=ends, lengths=lengths, whole=z)
 
-    def loss(i, segments):
+    def losses(i, found):
         if false_cost is not None:
-            return span_loss(segments, right[i], false_cost)
-        return token_loss(segments, right[i], costs[i], table)
+            return span_losses(found, right[i], false_cost)
+        return token_losses(found, right[i], costs[i], table)
 
-    samples = list(zip(X, features, strict=True))
-    right = [
-        next(segments for segments in labellings(sample) if (codes(segments) == truth).all())
-        for sample, truth in zip(samples, truths, strict=True)
-    ]
-    code = lambda _, segments: codes(segments)  # noqa: E731
-    pairs = paper.enumerated(samples, right, labellings, phi, loss, c, code)
+    samples, right = list(zip(X, of_spans, strict=True)), []
+    for code in truths:
+        starts = [*np.flatnonzero(code & 1).tolist(), len(code)]
+        right.append([(a, b, int(code[a]) >> 1) for a, b in pairwise(starts)])
+    code = lambda _, found: map(codes, found)  # noqa: E731
+    pairs = paper.enumerated(samples, right, labellings, phi, losses, c, code)
     return Toy(problem, model.layout, pairs, X, n_states)
 
 

@@ -93,7 +93,7 @@ def segmentations(rng, size, scale, forbid, ties):
     if rng.integers(2):
         del given["whole"]
     limits = [size[2]] * size[1]
-    names = list(segments.segmentations(size[0], limits))
+    names = segments.segmentations(size[0], limits)
     scores = np.array([segments.score(each, **given) for each in names])
     labels = np.array([segments.codes(each) >> 1 for each in names])
     return Enumerated(given, labels, scores, [[(t,) for t in range(size[0])]], names)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.labellings import follows, max_marginals, score_labellings
+from helpers.labellings import max_marginals, score_labellings
 from helpers.objectives import bracket
+from helpers.paper import follows
 from helpers.refusals import refused
 from sklearn.base import clone
 
@@ -62,7 +63,7 @@ def test_predictions_are_legal_and_the_best(scheme, given):
     tables, best = model.decision_function(few), model.predict_topk(few, 6)
     for x, table, top in zip(few, tables, best, strict=True):
         labels, values = score_labellings(model, x)
-        legal = follows(labels, rules) & start[labels[:, 0]] & end[labels[:, -1]]
+        legal = follows(labels, rules, start, end)
         values = np.where(legal, values, -np.inf)
         order = np.argsort(-values)[: min(6, legal.sum())]
         assert top.tolist() == classes[labels[order]].tolist()

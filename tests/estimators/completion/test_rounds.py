@@ -52,7 +52,7 @@ def concealed(change):
 
 UNKNOWN, SETS = concealed(lambda k: -1), concealed(lambda k: {k, (k + 1) % 3})
 COSTS = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 1.0], [2.0, 0.2, 0.0]])
-GIVEN = {"lam": 0.05, "tol": 0.01, "random_state": 0}
+GIVEN = {"lam": 0.05, "tol": 0.05, "random_state": 0}
 tagger, tree = (
     partial(kind, **GIVEN, ignore_label=-1) for kind in (sskit.SequenceTagger, sskit.TreeTagger)
 )
@@ -130,19 +130,19 @@ def of_segments(case, model, item, known):
     truth = [(start, stop, "Oab".index(label)) for start, stop, label in known]
     inside = {t for start, stop, _ in truth for t in range(start, stop)}
     truth = sorted(truth + [(t, t + 1, 0) for t in range(len(item)) if t not in inside])
-    every = [*segments.segmentations(len(item), limits)]
+    every = segments.segmentations(len(item), limits)
     labels = [[(start, stop, int(owner[k])) for start, stop, k in spans] for spans in every]
     if "tokens" in case:
         table = COSTS if "costs" in case else None
-        losses = [segments.token_loss(each, truth, np.ones(len(item)), table) for each in labels]
+        losses = segments.token_losses(labels, truth, np.ones(len(item)), table)
     else:
-        losses = [segments.span_loss(each, truth, np.array([0.0, 1.0, 1.0])) for each in labels]
+        losses = segments.span_losses(labels, truth, np.array([0.0, 1.0, 1.0]))
     longest, whole = max(limits), None
     if "features" in case:
         whole = [[mean_of(item, t, t + n + 1) for n in range(longest)] for t in range(len(item))]
         whole = np.array(whole)
-    scores = [segments.feature(item, spans, limits, longest, whole=whole) @ w for spans in every]
-    return np.array(losses), np.array(scores), np.array([each == truth for each in labels])
+    scores = segments.features(item, every, limits, longest, whole=whole) @ w
+    return losses, scores, np.array([each == truth for each in labels])
 
 
 def primal(case, model, weight, slack):
@@ -224,7 +224,8 @@ def test_sparse_rows_starts_and_early_stopping(case):
     assert (np.diff(stopped.scores_["n_passes"]) == 1).all()
     if "structure" in case:
         return
-    dense, sparse = fitted(case, "auto"), clone(model).fit(of_features(items, sp.csr_array), y)
+    tight = clone(model).set_params(tol=0.01)
+    dense, sparse = tight.fit(items, y), clone(tight).fit(of_features(items, sp.csr_array), y)
     # rounding decides between completions that are nearly as good, and so how many rounds there are
     for place, rel in ((0, 0.012), (-1, 0.05)):
         found, expected = (each.round_objectives_[place] for each in (sparse, dense))

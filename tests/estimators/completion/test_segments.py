@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.segments import feature, segmentations
+from helpers.segments import features, segmentations
 from sklearn.base import clone
 
 from sskit import SegmentTagger
@@ -51,7 +51,7 @@ def agrees(spans, tags):
 
 def losses(tags, loss, owner=(0, 1, 2)):
     """All segmentations of states of these labels, which of them agree, and what each costs."""
-    states = list(segmentations(len(tags), LIMITS[list(owner)]))
+    states = segmentations(len(tags), LIMITS[list(owner)])
     found = [[(a, b, owner[k]) for a, b, k in spans] for spans in states]
     right = [agrees(spans, tags) for spans in found]
     some = [{*spans} for spans, good in zip(found, right, strict=True) if good]
@@ -91,7 +91,7 @@ def test_the_objective_of_the_last_round_is_that_of_enumeration(loss, function, 
     for x, tags in zip(X, TAGS, strict=True):
         found, right, cost = losses(tags, loss, owner)
         limits, table = LIMITS[list(owner)], table_of(function, x)
-        scores = np.array([feature(x, spans, limits, 3, whole=table) @ w for spans in found])
+        scores = features(x, found, limits, 3, whole=table) @ w
         assert min(cost) == 0 and not np.array(cost)[right].any()
         gains, cost = scores - scores[right].max(), np.array(cost)
         total += (cost + gains if rescaling == "margin" else cost * (1 + gains)).max()
@@ -113,7 +113,7 @@ def test_completions_are_the_best_that_agree():
         flat, codes = np.concatenate([np.ravel(block) for block in flat]), []
         for x, tags in zip(X, TAGS, strict=True):
             some = [spans for spans in segmentations(len(tags), LIMITS) if agrees(spans, tags)]
-            best = max(some, key=lambda spans: feature(x, spans, LIMITS, 3) @ flat)
+            best = some[np.argmax(features(x, some, LIMITS, 3) @ flat)]
             codes += [2 * k + (t == a) for a, b, k in best for t in range(a, b)]
         assert completion.complete(w).tolist() == codes
     drawn = {completion.drawn(seed).tobytes() for seed in range(5)}
@@ -149,7 +149,7 @@ def test_the_score_leaves_out_what_agrees():
         if {*tags} == {N}:
             continue
         (spans,) = model.predict_segments([x])
-        found = list(segmentations(len(tags), LIMITS))
+        found = segmentations(len(tags), LIMITS)
         some = [{(a, b, "Oab"[k]) for a, b, k in each} for each in found if agrees(each, tags)]
         known, possible = set.intersection(*some), set.union(*some)
         known = {span for span in known if span[2] != "O"}

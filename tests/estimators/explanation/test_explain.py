@@ -143,7 +143,7 @@ def test_what_is_known_allowed_and_chosen(tagger):
 @pytest.mark.parametrize(("order", "n_states"), [(1, 1), (2, 1), (2, 2)])
 def test_features_of_edges_and_three_labels_in_a_row(order, n_states, make):
     rng = np.random.default_rng(4)
-    X, y = sequences(rng, 8, longest=5)
+    X, y = sequences(rng, 5, longest=5)
     z = [rng.normal(size=(len(x) - 1, 2)) * rng.integers(2, size=(len(x) - 1, 2)) for x in X]
     given = [(make(x), make(edges)) for x, edges in zip(X, z, strict=True)]
     model = sskit.SequenceTagger(order=order, n_states_per_label=n_states, tol=0.5, random_state=0)

@@ -210,7 +210,7 @@ before = peak()
 model = StructSVMClassifier(**params, kernel_cache=CACHE, solver=SOLVER).fit(X, y)
 assert model.certified_ and model.dual_gap_ <= TOL, model.dual_gap_
 fitted = peak()
-model.predict(make(14000)[0])
+model.predict(make(7000)[0])
 print(fitted - before, peak() - before)
 """
 

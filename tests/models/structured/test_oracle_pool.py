@@ -136,7 +136,15 @@ def test_answers_are_found_ahead_in_portions(own_handler):
     assert len(evaluator.hinges(np.zeros(2 + 8))) == len(X)
 
 
-# ---- errors ----------------------------------------------------------------------------------
+def test_inputs_may_be_changed_by_the_structure():
+    rows = [np.full(300_000, float(k)) for k in range(4)]  # joblib would send these as files
+    model = processes(Signs({"argmax": scribble}))
+    found = PythonBinding(model).predict(rows, np.ones(300_000), 2)
+    assert found == [0.0, 1.0, 2.0, 3.0]
+    assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]
+
+
+# ---- errors, which end the workers -----------------------------------------------------------
 
 
 LATE = late_errors({9, 5})
@@ -192,11 +200,3 @@ def test_a_model_that_cannot_be_pickled():
     with pytest.raises(TypeError, match="to other processes. Let them be pickled") as caught:
         other.set_params(n_jobs=N_JOBS).predict(X)
     assert "cannot pickle '_thread.lock' object" in str(caught.value.__cause__.__cause__)
-
-
-def test_inputs_may_be_changed_by_the_structure():
-    rows = [np.full(300_000, float(k)) for k in range(4)]  # joblib would send these as files
-    model = processes(Signs({"argmax": scribble}))
-    found = PythonBinding(model).predict(rows, np.ones(300_000), 2)
-    assert found == [0.0, 1.0, 2.0, 3.0]
-    assert [row[0] for row in rows] == [0.0, 1.0, 2.0, 3.0]

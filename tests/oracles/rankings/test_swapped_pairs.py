@@ -30,7 +30,7 @@ def test_the_maximum_over_all(n, grades, loss_weight, data):
     # what was found is one of all
     assert len(grades) > 2 or any(
         abs(lost - loss) < 1e-9 and np.abs(other - coef).max(initial=0.0) < 1e-9
-        for other, lost in found
+        for other, lost in zip(*found, strict=True)
     )
 
 

@@ -126,14 +126,18 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
     Raises
     ------
     ValueError
-        Naming the first graph and node whose losses are wrong.
+        Naming the first graph and node whose losses are wrong, or the graph at which the function
+        failed.
     """
     losses = np.zeros((len(labels), len(classes)))
     for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
         nodes = start + np.flatnonzero(labelled[start:stop])
         if not len(nodes):
             continue
-        costs = loss(classes[labels[nodes]], classes.copy())
+        try:
+            costs = loss(classes[labels[nodes]], classes.copy())
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"loss={loss!r:.80} failed on the labels of y[{i}]: {error}") from error
         shape = len(nodes), len(classes)
         costs = array(costs, "loss", shape, low=0, where=f" of y[{i}]")
         wrong = np.flatnonzero(costs[np.arange(len(nodes)), labels[nodes]])

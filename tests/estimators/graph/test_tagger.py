@@ -140,6 +140,7 @@ def test_options_that_do_not_fit_are_refused():
         ({"loss": [1.0]}, "loss must have shape"),
         ({"loss": lambda y, k: np.ones(3)}, r"loss of y\[0\] must be .* got shape \(3,\)"),
         ({"loss": lambda y, k: np.ones((5, 3))}, r"loss returned .* for node 0 of y\[0\]"),
+        ({"loss": int}, r"^loss=<class .int.> failed on the labels of y\[0\]: "),
     ):
         model = GraphTagger(**options)
         with refused(model, (ValueError, TypeError), message):

@@ -137,7 +137,8 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
         try:
             costs = loss(classes[labels[nodes]], classes.copy())
         except (TypeError, ValueError) as error:
-            raise ValueError(f"loss={loss!r:.80} failed on the labels of y[{i}]: {error}") from error
+            told = f"loss={loss!r:.80} failed on the labels of y[{i}]: {error}"
+            raise ValueError(told) from error
         shape = len(nodes), len(classes)
         costs = array(costs, "loss", shape, low=0, where=f" of y[{i}]")
         wrong = np.flatnonzero(costs[np.arange(len(nodes)), labels[nodes]])

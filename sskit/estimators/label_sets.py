@@ -38,10 +38,13 @@ from sskit.inputs.weights import check_sample_weight
 from sskit.models.label_sets.label_graph import label_edges, label_fractions, needs_fractions
 from sskit.models.label_sets.model import HierarchyModel, PairwiseModel
 from sskit.models.linear import check_scores, linear_scores, row_scale
-from sskit.solvers import GDMM
+from sskit.solvers import BCFW, GDMM
 
 # Times the mean squared norm of a row, over their number; chosen on ten tables, see the benchmarks.
 LAM_FACTOR = 0.1
+# Trying all sets of so many labels costs no more than the scores of a few rows; and passes over
+# stored planes after each pass that does so.
+FEW, STORED_PASSES = 14, 3
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 
 
@@ -371,9 +374,10 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         Frank-Wolfe ("frank_wolfe"), stochastic subgradient ("subgradient"), cutting planes
         ("cutting_plane"), dual-decomposed training by labels and pairs ("gdmm"), its baseline with
         soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further options.
-        "auto" is "bcfw", except for few rows, and "gdmm" if inference is "lp" without bounds,
-        prior, warm start or slack rescaling. "gdmm" solves the relaxed problem, see `inference`,
-        and has a certificate with inference="lp" and with edges without a cycle.
+        "auto" is "bcfw", except for few rows, and ``GDMM(method="projection")`` if inference is
+        "lp" without bounds, prior, warm start or slack rescaling. "gdmm" solves the relaxed
+        problem, see `inference`, and has a certificate with inference="lp" and with edges without a
+        cycle.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -553,14 +557,22 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
 
         The oracle of the relaxation reads all pairs of a row, of which few matter: "gdmm" takes
-        half to a sixth of the time for the same objective, the less the more labels there are.
-        What it cannot do is left to block-coordinate steps.
+        half to a sixth of the time for the same objective, the less the more labels there are, and
+        its projections take less still. What it cannot do is left to block-coordinate steps. Where
+        all sets are tried, few labels make that as cheap as scores: steps then need neither a cache
+        nor rows in the order of their gaps.
         """
         chosen = super()._solver_for(problem, solver)
-        plain = self.bounds is None and self.prior is None and self.rescaling == "margin"
-        auto = plain and chosen is solver and self._asks_for_no_solver()
-        if auto and problem.structure.digest()["the planes"] == "relaxed":
-            return GDMM()
+        asked = chosen is not solver or not self._asks_for_no_solver()
+        if asked or self.rescaling != "margin":
+            return chosen
+        planes = problem.structure.digest()["the planes"]
+        tries_all = planes != "relaxed" and problem.costly and self.inference != "graphcut"
+        if tries_all and problem.structure.n_labels <= FEW:
+            return BCFW(sampling="permutation", cache=False, stored_passes=STORED_PASSES)
+        plain = self.bounds is None and self.prior is None
+        if plain and planes == "relaxed":
+            return GDMM(method="projection")
         return chosen
 
     def _chosen(self, model):

@@ -9,7 +9,12 @@ from libcpp.vector cimport vector
 from sskit.core.checks cimport check_equal, check_indices
 from sskit.core.decomposition cimport Factors
 from sskit.core.lanes cimport LANES
-from sskit.solvers.dual_decomposition.sweeps cimport FactorSweep, LabelSweep, Atom
+from sskit.solvers.dual_decomposition.sweeps cimport (
+    Atom,
+    FactorSweep,
+    LabelProjection,
+    LabelSweep,
+)
 
 cdef extern from "label_block.hpp" namespace "sskit":
     struct Link:
@@ -28,6 +33,17 @@ cdef extern from "label_block.hpp" namespace "sskit":
         )
         void renew()
         Py_ssize_t best_edge()
+
+cdef extern from "label_projection.hpp" namespace "sskit":
+    struct StoredLabel:
+        int32_t label
+        double fraction
+    struct StoredPair:
+        int32_t edge
+        double both
+    cppclass OpenMarginals "sskit::StoredMarginals":
+        vector[StoredLabel] labels
+        vector[StoredPair] pairs
 
 
 cdef class FactorProbe:
@@ -207,6 +223,24 @@ def links(LabelSweep sweep, Py_ssize_t i):
         (link.edge, link.both, (link.end[0], link.end[1]), (link.mu[0], link.mu[1]))
         for link in (<OpenBlock*>&sweep.block).links
     ]
+
+
+def projected(LabelProjection sweep):
+    """Return copies of y, (n_blocks, n_labels), and of z, (n_blocks, n_pairs)."""
+    cdef OpenMarginals* block
+    cdef StoredLabel label
+    cdef StoredPair pair
+    cdef Py_ssize_t i, n = sweep.labels.n_blocks
+    ends = np.asarray(sweep.labels.ends)[: sweep.labels.n_pairs]
+    y = np.array(sweep.labels.truth, dtype=float).reshape(n, sweep.labels.n_labels)
+    z = y[:, ends[:, 0]] * y[:, ends[:, 1]]
+    for i in range(n):
+        block = <OpenMarginals*>&sweep.stored[i]
+        for label in block.labels:
+            y[i, label.label] = label.fraction
+        for pair in block.pairs:
+            z[i, pair.edge] = pair.both
+    return y, z
 
 
 cdef class PairProbe:

@@ -114,6 +114,7 @@ def test_auto_of_relaxed_problems_is_dual_decomposed_training():
         for solver in ("auto", "bcfw")
     )
     assert auto.inference_ == "lp" and isinstance(auto.solver_, GDMM)
+    assert auto.solver_.method == "projection"
     bracket(auto, steps)
     # and what that cannot do is left to steps
     for params in (
@@ -125,6 +126,16 @@ def test_auto_of_relaxed_problems_is_dual_decomposed_training():
         assert isinstance(model.solver_, BCFW), params
     few = sskit.MultilabelPairwise(random_state=0, tol=0.5).fit(X, Y[:, :14])
     assert few.inference_ == "exhaustive" and isinstance(few.solver_, BCFW)
+    # for which an oracle of few sets is no costly one
+    assert (few.solver_.sampling, few.solver_.cache, few.solver_.stored_passes) == (
+        "permutation", False, 3,
+    )  # fmt: skip
+    for params, sampling in (
+        ({"inference": "graphcut"}, "gap"), ({"sampling": "uniform"}, "uniform"),
+        ({"warm_start": True}, "gap"), ({"edges": "tree"}, "permutation"),
+    ):  # fmt: skip
+        model = sskit.MultilabelPairwise(random_state=0, tol=0.5, **params).fit(X, Y[:, :14])
+        assert model.solver_.sampling == sampling
 
 
 # edges and indicators that are wrong are in tests/models/label_sets and tests/inputs

@@ -7,11 +7,19 @@ from sskit.inputs.edges import parents_first
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
+from libcpp cimport bool as cbool
 
 from sskit.core.problem cimport SlackGoal, goal_value
 from sskit.core.vectors cimport Scratch
 from sskit.oracles.graph.cut cimport Cut
 from sskit.oracles.graph.potentials cimport Topology
+
+cdef extern from "enumeration.hpp" namespace "sskit" nogil:
+    cppclass AllSets:
+        cbool find(
+            int n, const double* label, const double* weight, Py_ssize_t stride, double size,
+            unsigned int* best
+        ) except +
 
 ONE = 1 << 30
 MAX_EXHAUSTIVE = 20
@@ -64,6 +72,7 @@ cdef class EnumeratedSets(LabelSetOracle):
     cdef double[:, ::1] gain       # (L + 1, L) row k: of the undecided labels before k
     cdef double best
     cdef unsigned int best_set
+    cdef AllSets all_sets
 
     def __cinit__(self):
         self.exact = self.lock_free = True
@@ -73,11 +82,24 @@ cdef class EnumeratedSets(LabelSetOracle):
 
     cdef int find(self, const SetScores* s, int32_t* code) except -1 nogil:
         self.load(s)
-        self.best, self.best_set = 0.0, 0  # the empty set
-        self.search(s.n_labels, 0.0, 0)
+        if not self.compares_all(s):
+            self.best, self.best_set = 0.0, 0  # the empty set
+            self.search(s.n_labels, 0.0, 0)
         write_labels(s.n_labels, self.best_set, code)
         write_pairs(s, code)
         return 0
+
+    # False where several sets are as good, but for rounding: these have an order
+    cdef bint compares_all(self, const SetScores* s) except -1 nogil:
+        cdef double size = 0.0
+        cdef Py_ssize_t k
+        for k in range(s.n_labels):
+            size += fabs(s.label[k])
+        for k in range(s.n_edges):
+            size += fabs(s.pair[k])
+        return self.all_sets.find(
+            <int>s.n_labels, s.label, &self.weights[0, 0], self.weights.shape[1], size, &self.best_set
+        )
 
     # scores of labels in gain[n_labels], and weights of pairs
     cdef void load(self, const SetScores* s) noexcept nogil:

@@ -8,11 +8,11 @@ import numpy as np
 
 from sskit._parameters import COUNT, POSITIVE, parameter, parameters
 from sskit.core.decomposition import LabelFactors
-from sskit.core.sampler import PermutationSampler
+from sskit.core.sampler import PermutationSampler, PromisingSampler
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import UNKNOWN, certify_weights
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelSweep
+from sskit.solvers.dual_decomposition.sweeps import FactorSweep, LabelProjection, LabelSweep
 from sskit.solvers.simplex_qp.program import AwayStep, PlainStep
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MANY = 80  # labels, from which on ordered pairs pay
 PART = 100  # labels that a node scores, at least
 PRODUCTS = 8500  # that the scores of these may take: more labels where features are few
+# Passes over some sets of labels after one over all. With one, fits take up to 1.3 times as long,
+# with none 1.7 times, with eight as long.
+SECOND_PASSES = 5
 
 
 @parameters
@@ -48,7 +51,8 @@ class FactorSolver(Solver):
             )
         sampler = PermutationSampler(problem.n_blocks, random_state)
         sweep = self._sweep(factors, regularizer.lam, regularizer.v, random_state)
-        return self._run(problem, regularizer, sweep, sampler, self.gap_every is not None)
+        run = problem, regularizer, sweep, sampler, self.gap_every is not None
+        return ProjectionRun(*run, random_state) if sweep.agrees else self._run(*run)
 
 
 class FactorRun(Run):
@@ -126,6 +130,46 @@ class FactorRun(Run):
         return self.weights()
 
 
+class ProjectionRun(FactorRun):
+    """State of one run of projections: a `FactorRun` that knows bounds of the block gaps.
+
+    A pass over all blocks is followed by some over those whose gap was above the mean. The first
+    one is of labels alone.
+
+    Parameters
+    ----------
+    problem, regularizer, sweep, sampler, exact : object
+        As for `FactorRun`.
+    random_state : RandomState
+        Source of randomness.
+    """
+
+    def __init__(self, problem, regularizer, sweep, sampler, exact, random_state):
+        super().__init__(problem, regularizer, sweep, sampler, exact)
+        self.gaps = np.asarray(sweep.promises)
+        places = self.gaps, 1.0, problem.space.cached_blocks
+        self.promising = PromisingSampler(problem.n_blocks, random_state, *places)
+        self.alone = False
+
+    def run_pass(self):
+        """Visit all blocks, then again those that promise most; return the sum of their gaps."""
+        self.alone = self.sweep.alone
+        super().run_pass()
+        change = self.change
+        for _ in range(SECOND_PASSES):
+            if self.stop.ends:
+                return np.inf
+            before, n_steps = self.sweep.lagrangian, self.promising.begin_pass(len(self.gaps))
+            self.sweep.visit_blocks(self.promising, n_steps, stop=self.stop, seek=False)
+            change += abs(self.sweep.lagrangian - before)
+        self.change, self.sweep.alone = change, False
+        return np.inf if self.alone else float(self.gaps.sum())
+
+    def converged(self, certificate):
+        """Return whether the fit may end, see `FactorRun`: not by labels alone."""
+        return not self.alone and super().converged(certificate)
+
+
 @parameters
 class GDMM(FactorSolver):
     r"""Greedy direction method of multipliers (Yen et al. 2016, algorithms 1 to 3).
@@ -162,11 +206,13 @@ class GDMM(FactorSolver):
         in units of 5 c_i^2 / lam.
     step : float, default=1.0
         Step size eta of the multipliers. They may diverge well above 1.
-    method : {"bgcd", "afw"}, default="bgcd"
+    method : {"bgcd", "afw", "projection"}, default="bgcd"
         Step of a factor: to the minimum of a quadratic upper bound over the distributions on its
         active states, which is exact for nodes ("bgcd", the step of algorithm 3), or an away-step
         of Frank-Wolfe with exact line search ("afw", algorithm 2 factor by factor); see the notes.
-        Sets of labels have other steps.
+        Sets of labels have steps of their own with both. "projection" is for them alone: the
+        labels and pairs of a row go to their best point together, so that they never disagree and
+        `rho` and `step` have no effect.
     gap_every : int or None, default=10
         Number of passes between exact passes, which call the oracle of whole structures. None
         never calls it, for structures for which a single such pass takes too long.
@@ -223,6 +269,18 @@ class GDMM(FactorSolver):
     labels. Links are stored in single precision; the weights are those of the rounded ones, so
     that the certificate holds.
 
+    *Projections.* With method="projection" the labels and pairs of a row are a point of the local
+    polytope at all times. A visit maximises the dual objective over this polytope, the other rows
+    fixed: the constraints of each pair have multipliers, which take their best values in turn
+    (Hildreth 1957) and are kept for the next visit. So there is no penalty, the infeasibility is 0,
+    the Lagrangian is minus the dual objective and only falls, and multipliers bound the gap of a
+    row: an exact pass comes when the sum of these bounds is small, too, and a pass over all rows
+    is followed by five over those whose gap was above the mean. The first pass changes labels
+    alone; after it each row begins anew at its true set. Fits of sets of labels take two fifths to
+    four fifths of the time of the other methods, or with a thousand labels the same. Memory: 16
+    bytes for each label of a row that does not have its true state, and 24 for each pair that has
+    not, or has multipliers.
+
     *Workers.* ``n_jobs`` of the estimator is for exact passes; blocks are visited one after the
     other.
 
@@ -245,6 +303,8 @@ class GDMM(FactorSolver):
     Yen, Huang, Zhong, Zhang, Dhillon, Ravikumar (2016). Dual decomposed learning with factorwise
     oracles for structural SVMs of large output domain. NIPS. Algorithms 1 to 3.
 
+    Hildreth (1957). A quadratic programming procedure. Naval Research Logistics Quarterly 4.
+
     Examples
     --------
     >>> from sskit import SequenceTagger
@@ -259,14 +319,20 @@ class GDMM(FactorSolver):
     """
 
     step: float = parameter(POSITIVE, default=1.0)
-    method: Literal["bgcd", "afw"] = parameter(default="bgcd")
+    method: Literal["bgcd", "afw", "projection"] = parameter(default="bgcd")
     name = "gdmm"
     _run = FactorRun
 
     def _sweep(self, factors, lam, w, random_state):
         """Return what visits the blocks."""
         if isinstance(factors, LabelFactors):
-            return LabelSweep(factors, lam, self.rho, self.step, w)
+            sweep = LabelProjection if self.method == "projection" else LabelSweep
+            return sweep(factors, lam, self.rho, self.step, w)
+        if self.method == "projection":
+            raise ValueError(
+                "method='projection' of GDMM is for sets of labels; nodes and edges take 'bgcd' or "
+                "'afw'"
+            )
         part = max(PART, PRODUCTS / factors.n_terms) if factors.n_terms else PART
         n_parts = max(int(factors.n_states // part), 1)
         ordered = factors.pair_weights >= 0 and factors.n_states >= MANY

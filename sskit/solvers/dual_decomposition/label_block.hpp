@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "label_pairs.hpp"
 #include "lanes.hpp"
 
 namespace sskit {
@@ -60,10 +61,6 @@ inline Marginals nearest_pair(double from, double gain, double tie, double a, do
 
 // State of a block between visits: the labels without their true state, and the linked edges, with
 // q(1, 1) and multipliers in single precision.
-struct StoredLabel {
-    int32_t label;
-    double fraction;
-};
 struct StoredLink {
     int32_t edge;
     float both, mu[2];
@@ -79,11 +76,6 @@ struct StoredBlock {
 struct Link : StoredLink {
     int32_t label[2];
     double end[2];
-};
-
-// An edge of a label: the other end
-struct Neighbour {
-    int32_t label, edge;
 };
 
 // The block at hand
@@ -102,8 +94,7 @@ class LabelBlock {
     double noise = 0.0;        // weights up to it are zero but for rounding
     double kappa = 0.0, penalty = 0.0, slope = 0.0;
     double decrease = 0.0;  // of the augmented Lagrangian over c_i, links aside
-    std::vector<std::vector<Neighbour>> near;  // of each label
-    std::vector<double> attraction;            // of each label: its positive weights, see renew()
+    LabelPairs graph;
     std::vector<unsigned char> linked;         // (n_edges,) is this edge?
     std::vector<std::vector<int32_t>> member;  // links of each label
     std::vector<Marginals> trial;              // where the links of a label would go
@@ -119,19 +110,12 @@ class LabelBlock {
               const double* costs, double* pair_weights) {
         n = n_labels, ends = ends_of_edges, cost = costs, weight = pair_weights;
         noise = NOISE * std::max(*std::max_element(cost, cost + n), 0.0);
-        near.resize(n), member.resize(n), linked.resize(n_edges);
-        for (ptrdiff_t m = 0; m < 2 * n_edges; ++m)
-            near[ends[m]].push_back({ends[m ^ 1], static_cast<int32_t>(m / 2)});
-        for (auto& neighbours : near) neighbours.shrink_to_fit();
+        graph.bind(n_labels, n_edges, ends_of_edges);
+        member.resize(n), linked.resize(n_edges);
         y.resize(n), reduced.resize(n), gain.resize(n + LANES), change.resize(n + LANES);
     }
 
-    // Sum the weights that attract labels; once a pass, as they only order the search for pairs.
-    void renew() {
-        attraction.assign(n, 0.0);
-        for (size_t m = 0; m < 2 * linked.size(); ++m)
-            attraction[ends[m]] += std::max(weight[m / 2], 0.0);
-    }
+    void renew() { graph.renew(weight); }
 
     void load(const StoredBlock& block, const int32_t* true_set) {
         truth = true_set;
@@ -204,30 +188,9 @@ class LabelBlock {
         return decrease - link_terms();
     }
 
-    // The edge that gains most of those that are not linked, whose labels may rise together; -1 if
-    // there is none. If none gains by itself a label may not rise that stays off even where all
-    // others that may attract it: the first step of roof duality, as there until it changes nothing
-    // more. Labels gain `reduced` <= 0 by themselves, NEVER those that are left out.
+    // The edge that gains most of those that are not linked, and whose labels may rise together.
     ptrdiff_t best_edge() {
-        double most = NEVER;
-        ptrdiff_t best = -1;
-        for (bool changed = true; changed && !(most > 0.0);) {
-            changed = false, most = NEVER, best = -1;
-            for (ptrdiff_t k = 0; k < n; ++k) {
-                double sum = reduced[k];
-                if (sum == NEVER) continue;
-                n_compared += near[k].size();
-                for (const Neighbour& other : near[k]) {
-                    const double w = weight[other.edge];
-                    const double pair = w + reduced[k] + reduced[other.label];
-                    if (!(w > 0.0 && pair > NEVER) || linked[other.edge]) continue;
-                    sum += w;
-                    if (pair > most) most = pair, best = other.edge;
-                }
-                if (!(sum > 0.0)) reduced[k] = NEVER, changed = true;
-            }
-        }
-        return best;
+        return graph.best_edge(weight, linked.data(), &reduced, &n_compared);
     }
 
  private:
@@ -362,7 +325,7 @@ class LabelBlock {
     // fraction of it; returns whether there are any.
     bool link_to(ptrdiff_t k, double fraction) {
         const size_t n_links = links.size();
-        for (const Neighbour& other : near[k])
+        for (const Neighbour& other : graph.near[k])
             if (y[other.label] > 0.0 && !linked[other.edge] &&
                 (weight[other.edge] > noise || y[other.label] + fraction > 1.0))
                 join(other.edge);
@@ -375,7 +338,7 @@ class LabelBlock {
         std::copy(gain.begin(), gain.begin() + n, reduced.begin());
         for (ptrdiff_t k = 0; k < n; ++k) {
             if (!(y[k] > 0.0)) continue;
-            for (const Neighbour& other : near[k]) {
+            for (const Neighbour& other : graph.near[k]) {
                 // most weights are not positive: the rest is computed for few
                 if (!(weight[other.edge] > noise) || linked[other.edge]) continue;
                 if (y[other.label] > 0.0)
@@ -396,7 +359,7 @@ class LabelBlock {
         for (ptrdiff_t k = 0; k < n; ++k) {
             if (y[k] == 0.0 && reduced[k] > 0.0) link_to(k, 0.0);
             reduced[k] = std::min(reduced[k], 0.0);
-            if (y[k] > 0.0 || !(reduced[k] + attraction[k] > 0.0)) reduced[k] = NEVER;
+            if (y[k] > 0.0 || !(reduced[k] + graph.attraction[k] > 0.0)) reduced[k] = NEVER;
         }
         const ptrdiff_t e = best_edge();
         if (e >= 0) join(e);

@@ -43,6 +43,24 @@ cdef extern from "label_block.hpp" namespace "sskit" nogil:
         ) except +
         double leave_truth(bint consistent, double scale, double* pairs)
 
+cdef extern from "label_projection.hpp" namespace "sskit" nogil:
+    cppclass StoredMarginals:
+        cbool open
+    cppclass ProjectedBlock:
+        cbool seeks
+        vector[double] gain, change
+        unsigned long long n_compared
+        void bind(
+            Py_ssize_t n_labels, Py_ssize_t n_edges, const int32_t* ends, const double* costs,
+            double* pair_weights
+        ) except +
+        void renew() except +
+        void load(const StoredMarginals& block, const int32_t* true_set)
+        double visit(
+            double kappa, double sqnorm, cbool alone, StoredMarginals* block, double* gap
+        ) except +
+        double leave_truth(const StoredMarginals& block, double scale, double* pairs)
+
 
 cdef class Sweep:
     """Dual variables of factors with the weights that follow from them, and passes over blocks.
@@ -77,8 +95,9 @@ cdef class Sweep:
     # the marginals of an edge at an end and the mix of this node, between 0 and 1
     cdef readonly double infeasibility
     # likewise: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the factor
-    # was visited; 0 if it is not summed
+    # was visited; 0 if it is not summed. Where factors always agree it is a sum of block gaps
     cdef readonly double gap
+    cdef readonly bint agrees            # do they, so that it is?
 
     # Let the factors of a block step, then the multipliers; returns by how much the Lagrangian
     # falls. A pass that is not `full` is one among the active states. `distance` becomes the mean
@@ -130,3 +149,11 @@ cdef class LabelSweep(Sweep):
     cdef LabelFactors labels
     cdef LabelBlock block                # the one at hand
     cdef vector[StoredBlock] stored      # (n_blocks,) all of them
+
+
+cdef class LabelProjection(Sweep):
+    cdef LabelFactors labels
+    cdef ProjectedBlock block            # the one at hand
+    cdef vector[StoredMarginals] stored  # (n_blocks,) all of them
+    cdef public bint alone               # are labels visited without their pairs?
+    cdef readonly double[::1] promises   # (n_blocks,)

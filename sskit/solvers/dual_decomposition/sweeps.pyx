@@ -552,3 +552,69 @@ cdef class LabelSweep(Sweep):
         loss = self.block.leave_truth(consistent, scale, w + self.labels.first_pair)
         self.labels.scatter_labels(i, self.block.change.data(), -scale, w)
         return loss
+
+
+cdef class LabelProjection(Sweep):
+    """Passes over blocks of labels and pairs that always agree: each goes to its best marginals.
+
+    That is block-coordinate ascent: the dual objective, minus the Lagrangian, never falls, and
+    there is no penalty. Within a block the constraints of pairs have multipliers, see
+    `ProjectedBlock`. While the sweep is `alone`, pairs are left out, as the first passes would
+    change the weights of many; a block that has been visited so begins anew.
+
+    *Why labels that are off may be left out with their pairs.* As for `LabelSweep`: a pair of a
+    label that is on and one that stays off counts for the latter, max(w_e, 0), and if it does not
+    gain with all of these it is at its best at zero. Of labels that are off and could only rise
+    together the pair that gains most takes part.
+
+    Parameters
+    ----------
+    factors : LabelFactors
+        The problem.
+    lam, rho, step, w : object
+        As for `Sweep`; `rho` and `step` have no effect.
+
+    Attributes
+    ----------
+    promises : ndarray of shape (n_blocks,)
+        Bounds of the block gaps before the last visits.
+    """
+
+    def __cinit__(self, LabelFactors factors, double lam, double rho, double step, double[::1] w):
+        self.labels, self.certifies, self.agrees = factors, factors.tight, True
+        self.alone = factors.n_pairs > 0
+        self.promises = np.zeros(factors.n_blocks)
+        self.stored.resize(factors.n_blocks)
+        self.block.bind(
+            factors.n_labels, factors.n_pairs, &factors.ends[0, 0], &factors.cost[0],
+            &w[factors.first_pair]
+        )
+
+    cdef double visit(self, Py_ssize_t i, bint full, double* distance) except? -1 nogil:
+        cdef double kappa = self.labels.block_weight[i] / self.lam, rise, gap = 0.0
+        self.block.load(self.stored[i], &self.labels.truth[i * self.labels.n_labels])
+        self.labels.label_scores(i, &self.w[0], self.block.gain.data())
+        rise = self.block.visit(
+            kappa, self.labels.row_sqnorm[i], self.alone, &self.stored[i], &gap
+        )
+        self.labels.scatter_labels(i, self.block.change.data(), -kappa, &self.w[0])
+        self.promises[i] = self.labels.block_weight[i] * gap
+        self.gap += self.promises[i]
+        self.n_compared += self.block.n_compared
+        return rise
+
+    def visit_blocks(self, *args, seek=True, **options):
+        """Visit blocks, see `Sweep`; `seek` pairs of labels that are off if that is true."""
+        self.block.seeks = seek
+        self.block.renew()
+        Sweep.visit_blocks(self, *args, **options)
+
+    cdef double add_block(self, Py_ssize_t i, bint consistent, double* w) except? -1 nogil:
+        cdef double scale = self.labels.block_weight[i] / self.lam, loss
+        # without pairs a dual point is the truth
+        if consistent and self.labels.n_pairs > 0 and not self.stored[i].open:
+            return 0.0
+        self.block.load(self.stored[i], &self.labels.truth[i * self.labels.n_labels])
+        loss = self.block.leave_truth(self.stored[i], scale, w + self.labels.first_pair)
+        self.labels.scatter_labels(i, self.block.change.data(), -scale, w)
+        return loss

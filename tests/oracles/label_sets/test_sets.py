@@ -64,6 +64,45 @@ def test_best_of_all_sets(kind):
     assert labels.shape == pairs.shape == (0,)
 
 
+def first_best(gains, weights):
+    """The set that a depth-first search finds: the last label first, if it scores by itself."""
+    best = [0.0, ()]
+
+    def search(k, gains, score, chosen):
+        if score > best[0]:
+            best[:] = score, chosen
+        for has in (gains[k - 1] > 0, not gains[k - 1] > 0) if k else ():
+            if has:
+                search(k - 1, gains + weights[k - 1], score + gains[k - 1], (*chosen, k - 1))
+            else:
+                search(k - 1, gains, score, chosen)
+
+    search(len(gains), gains, 0.0, ())
+    return np.isin(np.arange(len(gains)), best[1])
+
+
+@pytest.mark.parametrize("n_labels", [7, 8, 14, 16])
+def test_of_equal_sets_the_first_one_of_a_search(n_labels):
+    """Also where all sets are compared at once, which does not find the order of equal ones."""
+    rng, oracle = np.random.default_rng(n_labels), EnumeratedSets()
+    edges = np.stack(np.triu_indices(n_labels, 1), axis=1).astype(np.int32)
+    n_tied = 0
+    for k in range(60 if n_labels < 10 else 8):
+        gains, pairs = rng.normal(size=n_labels), rng.normal(size=len(edges)) * (k % 3)
+        if k % 2:
+            gains, pairs = np.round(gains), np.round(pairs)
+        labels, score = answer(oracle, gains, edges, pairs)
+        if n_labels < 10:
+            table = np.zeros((n_labels, n_labels))
+            table[tuple(edges.T)] = table[tuple(edges[:, ::-1].T)] = pairs
+            np.testing.assert_array_equal(labels, first_best(gains, table))
+        sets = all_sets(n_labels)
+        scores = set_scores(sets, gains, edges, pairs)
+        n_tied += (scores > scores.max() - 1e-9).sum() > 1
+        assert score == pytest.approx(scores.max(), abs=1e-10)
+    assert n_tied > 0
+
+
 def test_many_labels_and_extreme_weights():
     rng = np.random.default_rng(3)
     gains, edges, pairwise = random_model(rng, 20)

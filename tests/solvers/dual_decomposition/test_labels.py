@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers.laws import solve_toy, start_run
 from helpers.multilabel import ONE
-from helpers.toys import multilabel_toy
-from sskit_probes.factor_probe import PairProbe, fractions, links
+from helpers.toys import chain_toy, multilabel_toy
+from sskit_probes.factor_probe import PairProbe, fractions, links, projected
 
 from sskit.core.problem import block_weights
 from sskit.core.regularizer import Regularizer
@@ -78,7 +78,56 @@ def test_state_is_what_its_definition_says(form, weights, resting):
     np.testing.assert_allclose(toy.flat(run.weights()), w, atol=1e-12)
 
 
-def test_ten_labels_are_certified():
+@pytest.mark.parametrize(
+    ("form", "weights", "lam"),
+    [("dense", [1.0, 2.0, 0.0, 0.5, 3.0, 1.0], 0.1), ("csr", None, 0.1), ("dense", None, 0.003)],
+)
+def test_projections_are_what_their_definition_says(form, weights, lam):
+    """The marginals are those of the local polytope, and the dual objective never falls."""
+    toy = multilabel_toy(4, n=6, n_states=4, form=form, weights=weights, inference="lp")
+    run, before = start(toy, lam, method="projection"), 0.0
+    truths = np.array([ProblemProbe(toy.problem).truth(i) for i in range(toy.pairs.n)]) // ONE
+    a, b = ends = np.stack(np.triu_indices(4, 1))
+    cost, scale = 1.0 + 0.25 * np.arange(4), toy.pairs.c / lam
+    rows = np.column_stack([toy.X, np.ones(len(toy.X))])
+    for n_passes in range(1, 40):
+        run.run_pass()
+        y, z = projected(run.sweep)
+        true_z = truths[:, ends].prod(axis=1)
+        labels = np.einsum("i,ij,ip->jp", scale, truths[:, :4] - y, rows)
+        w = np.concatenate([labels[:, :-1].ravel(), labels[:, -1], scale @ (true_z - z)])
+        np.testing.assert_allclose(toy.flat(run.weights()), w, atol=1e-10)
+        dual = toy.pairs.c @ np.abs(y - truths[:, :4]) @ cost - lam / 2 * w @ w
+        assert run.sweep.lagrangian == pytest.approx(-dual, abs=1e-9)
+        assert run.sweep.infeasibility == 0.0
+        assert (y >= 0.0).all() and (y <= 1.0).all() and (z >= 0.0).all()
+        if n_passes == 1:  # of labels alone
+            np.testing.assert_array_equal(z, true_z)
+            assert run.sweep.consistent()[1] == 0.0
+            continue
+        assert (z <= np.minimum(y[:, a], y[:, b])).all()
+        assert (z >= y[:, a] + y[:, b] - 1.0 - 1e-12).all()
+        assert dual >= before - 1e-12
+        before = dual
+    found, loss = run.sweep.consistent()
+    np.testing.assert_allclose(toy.flat(found), w, atol=1e-12)
+    assert loss - lam / 2 * w @ w == pytest.approx(dual, abs=1e-12)
+    run.sweep.rebuild()
+    np.testing.assert_allclose(toy.flat(run.weights()), w, atol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [3.0, 0.3, 0.01])
+def test_one_block_is_solved_at_a_few_visits(lam):
+    """Its marginals are the best ones, whatever the pairs are: at others steps would go on."""
+    for seed in range(20):
+        toy = multilabel_toy(seed, n=1, n_states=5, inference="lp")
+        options = {"tol": 1e-5, "max_iter": 20, "random_state": 0}
+        solution = solve_toy(GDMM(method="projection", gap_every=1), toy, lam, **options)
+        assert solution.status is Status.CONVERGED and solution.certified
+
+
+@pytest.mark.parametrize("method", ["bgcd", "projection"])
+def test_ten_labels_are_certified(method):
     """They are too many to enumerate; a pair of which a link is missing would leave a gap."""
     rng, n, n_labels = np.random.default_rng(0), 40, 10
     truths = (rng.random((n, n_labels)) < 0.3).astype(np.uint8)
@@ -89,20 +138,29 @@ def test_ten_labels_are_certified():
     for lam, tol in ((0.5, 5e-5), (0.05, 1e-3)):
         regularizer = Regularizer(lam, problem.n_weights)
         options = {"tol": tol, "max_iter": 3000, "random_state": 0}
-        solution = GDMM(gap_every=40).solve(problem, regularizer, **options)
+        solver = GDMM(gap_every=40, method=method)
+        solution = solver.solve(problem, regularizer, **options)
         assert solution.status is Status.CONVERGED and solution.certified
+    if method == "projection":
+        return
     # few pairs of labels that are off need a link
     n_links = sum(len(list(links(solution.fit.run.sweep, i))) for i in range(n))
     assert n_links < 0.5 * n * len(ends)
 
 
-def test_no_gap_where_the_relaxation_is_not_the_problem():
+@pytest.mark.parametrize("method", ["bgcd", "projection"])
+def test_no_gap_where_the_relaxation_is_not_the_problem(method):
     toy = multilabel_toy(6, inference="exhaustive")
-    solution = solve_toy(GDMM(), toy, LAM, tol=1e-6)
+    solution = solve_toy(GDMM(method=method), toy, LAM, tol=1e-6)
     assert solution.status is Status.CONVERGED
     assert np.isfinite(solution.primal)
     assert np.isnan([solution.dual, solution.gap]).all()
     assert not solution.certified
+
+
+def test_nodes_and_edges_have_no_projections():
+    with pytest.raises(ValueError, match="method='projection' of GDMM is for sets of labels"):
+        start_run(GDMM(method="projection"), chain_toy(0), LAM)
 
 
 # ---- pairs of labels, against all pairs and a small program -------------------------------------

@@ -69,8 +69,9 @@ def own_handler():
 
 def pytest_runtest_teardown():
     """Close what was drawn."""
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:  # as where a test hides it
+        pyplot.close("all")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -98,7 +98,8 @@ cdef class EnumeratedSets(LabelSetOracle):
         for k in range(s.n_edges):
             size += fabs(s.pair[k])
         return self.all_sets.find(
-            <int>s.n_labels, s.label, &self.weights[0, 0], self.weights.shape[1], size, &self.best_set
+            <int>s.n_labels, s.label, &self.weights[0, 0], self.weights.shape[1], size,
+            &self.best_set
         )
 
     # scores of labels in gain[n_labels], and weights of pairs

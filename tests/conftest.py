@@ -27,10 +27,6 @@ sys.meta_path[:] = [hook for hook in sys.meta_path if hook not in rewriting]
 settings = importlib.import_module("hypothesis").settings
 sys.meta_path[:0] = rewriting
 
-# Workers rewrite the assertions of all modules, which takes longer than to import them: the result
-# is kept, also where an environment keeps no bytecode.
-sys.dont_write_bytecode = False
-
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -44,7 +44,7 @@ from sskit.solvers import BCFW, GDMM
 LAM_FACTOR = 0.1
 # Trying all sets of so many labels costs no more than the scores of a few rows; and passes over
 # stored planes after each pass that does so.
-FEW, STORED_PASSES = 14, 3
+FEW_LABELS, STORED_PASSES = 14, 3
 LARGEST_SCORE = np.finfo(np.float64).max / 16
 
 
@@ -568,7 +568,7 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
             return chosen
         planes = problem.structure.digest()["the planes"]
         tries_all = planes != "relaxed" and problem.costly and self.inference != "graphcut"
-        if tries_all and problem.structure.n_labels <= FEW:
+        if tries_all and problem.structure.n_labels <= FEW_LABELS:
             return BCFW(sampling="permutation", cache=False, stored_passes=STORED_PASSES)
         plain = self.bounds is None and self.prior is None
         if plain and planes == "relaxed":

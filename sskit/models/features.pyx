@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from sskit._numbers import check_compressed
+from sskit._numbers import checked_csr
 from sskit._ready import is_canonical
 
 from libc.stdint cimport uint64_t
@@ -267,9 +267,7 @@ def canonical_csr(X):
     """Return a CSR matrix in canonical format; ValueError if its pointers or indices are wrong."""
     if is_canonical(X):
         return X
-    check_compressed(X)
-    # what it says of its own format may be of before its arrays were changed
-    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+    X = checked_csr(X, "features")
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

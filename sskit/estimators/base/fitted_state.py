@@ -136,6 +136,8 @@ def check_sparse(owner, name, matrix):
         Naming it.
     """
     if sp.issparse(matrix):
+        if matrix.format != "csr":
+            raise_damaged(owner, f"{name} is no matrix: its format is {matrix.format}, not csr")
         try:
             check_compressed(matrix)
         except (ValueError, IndexError) as error:

@@ -1,23 +1,9 @@
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from sskit.core.coded_planes cimport CodedPlanes
 from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualState
 from sskit.core.problem cimport Problem
-
-cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
-    cdef cppclass GatheredPlanes:
-        vector[int32_t] index, used
-        vector[double] value
-        vector[Py_ssize_t] first
-        int32_t version
-        Py_ssize_t n_planes()
-        void begin(int32_t version)
-        void append(
-            const int32_t* places, const double* dense, Py_ssize_t n, Py_ssize_t n_statistics
-        ) except +
-        size_t memory()
 
 
 cdef class StoredPlanes:

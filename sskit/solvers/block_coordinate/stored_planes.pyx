@@ -14,6 +14,19 @@ from sskit.core.direction cimport Direction
 from sskit.core.dual cimport DualBlock, DualState, max_entries
 from sskit.core.problem cimport Problem
 
+cdef extern from "gathered_planes.hpp" namespace "sskit" nogil:
+    cdef cppclass GatheredPlanes:
+        vector[int32_t] index, used
+        vector[double] value
+        vector[Py_ssize_t] first
+        int32_t version
+        Py_ssize_t n_planes()
+        void begin(int32_t version)
+        void append(
+            const int32_t* places, const double* dense, Py_ssize_t n, Py_ssize_t n_statistics
+        ) except +
+        size_t memory()
+
 # Sparse vectors of planes whose codes are at least so long are kept from visit to visit: computing
 # hundreds of them again takes longer than the oracle. Those of short codes are computed faster than
 # they are read ..
@@ -23,7 +36,7 @@ cdef size_t MOST_GATHERED = 2**28
 
 
 cdef class StoredPlanes:
-    """Base of both kinds.
+    """Base of both kinds, which have all methods but gather() of their own.
 
     Parameters
     ----------

@@ -52,7 +52,9 @@ class FactorSolver(Solver):
         sampler = PermutationSampler(problem.n_blocks, random_state)
         sweep = self._sweep(factors, regularizer.lam, regularizer.v, random_state)
         run = problem, regularizer, sweep, sampler, self.gap_every is not None
-        return ProjectionRun(*run, random_state) if sweep.agrees else self._run(*run)
+        if isinstance(sweep, LabelProjection):
+            return ProjectionRun(*run, random_state)
+        return self._run(*run)
 
 
 class FactorRun(Run):
@@ -212,7 +214,7 @@ class GDMM(FactorSolver):
         of Frank-Wolfe with exact line search ("afw", algorithm 2 factor by factor); see the notes.
         Sets of labels have steps of their own with both. "projection" is for them alone: the
         labels and pairs of a row go to their best point together, so that they never disagree and
-        `rho` and `step` have no effect.
+        `rho` and `step` must be 1.
     gap_every : int or None, default=10
         Number of passes between exact passes, which call the oracle of whole structures. None
         never calls it, for structures for which a single such pass takes too long.
@@ -325,10 +327,16 @@ class GDMM(FactorSolver):
 
     def _sweep(self, factors, lam, w, random_state):
         """Return what visits the blocks."""
+        projects = self.method == "projection"
+        if projects and not self.rho == self.step == 1.0:
+            raise ValueError(
+                f"rho={self.rho:g} and step={self.step:g} have no meaning with method='projection' "
+                "of GDMM, whose labels and pairs never disagree; leave both at 1"
+            )
         if isinstance(factors, LabelFactors):
-            sweep = LabelProjection if self.method == "projection" else LabelSweep
+            sweep = LabelProjection if projects else LabelSweep
             return sweep(factors, lam, self.rho, self.step, w)
-        if self.method == "projection":
+        if projects:
             raise ValueError(
                 "method='projection' of GDMM is for sets of labels; nodes and edges take 'bgcd' or "
                 "'afw'"

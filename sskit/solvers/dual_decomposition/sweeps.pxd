@@ -95,9 +95,8 @@ cdef class Sweep:
     # the marginals of an edge at an end and the mix of this node, between 0 and 1
     cdef readonly double infeasibility
     # likewise: sum_i c_i sum_f (the largest gain - the mean gain of the mix), each when the factor
-    # was visited; 0 if it is not summed. Where factors always agree it is a sum of block gaps
+    # was visited; 0 if it is not summed
     cdef readonly double gap
-    cdef readonly bint agrees            # do they, so that it is?
 
     # Let the factors of a block step, then the multipliers; returns by how much the Lagrangian
     # falls. A pass that is not `full` is one among the active states. `distance` becomes the mean

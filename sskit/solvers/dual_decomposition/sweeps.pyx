@@ -572,7 +572,7 @@ cdef class LabelProjection(Sweep):
     factors : LabelFactors
         The problem.
     lam, rho, step, w : object
-        As for `Sweep`; `rho` and `step` have no effect.
+        As for `Sweep`; nothing reads `rho` and `step`, which are 1.
 
     Attributes
     ----------
@@ -581,7 +581,7 @@ cdef class LabelProjection(Sweep):
     """
 
     def __cinit__(self, LabelFactors factors, double lam, double rho, double step, double[::1] w):
-        self.labels, self.certifies, self.agrees = factors, factors.tight, True
+        self.labels, self.certifies = factors, factors.tight
         self.alone = factors.n_pairs > 0
         self.promises = np.zeros(factors.n_blocks)
         self.stored.resize(factors.n_blocks)

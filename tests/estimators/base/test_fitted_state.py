@@ -50,3 +50,5 @@ def test_a_matrix_that_points_outside_of_itself():
         told = "^X is no matrix: .*; the path is not as it was fitted"
         with pytest.raises(ValueError, match=told):
             check_sparse("path", "X", matrix)
+    with pytest.raises(ValueError, match="^X is no matrix: its format is lil, not csr; the path"):
+        check_sparse("path", "X", sp.lil_array(np.eye(3)))

@@ -161,6 +161,9 @@ def test_no_gap_where_the_relaxation_is_not_the_problem(method):
 def test_nodes_and_edges_have_no_projections():
     with pytest.raises(ValueError, match="method='projection' of GDMM is for sets of labels"):
         start_run(GDMM(method="projection"), chain_toy(0), LAM)
+    for options in ({"rho": 2.0}, {"step": 0.5}):
+        with pytest.raises(ValueError, match="have no meaning with method='projection' of GDMM"):
+            start_run(GDMM(method="projection", **options), multilabel_toy(0), LAM)
 
 
 # ---- pairs of labels, against all pairs and a small program -------------------------------------

@@ -93,6 +93,12 @@ cdef class Problem:
     # v += step * B_i delta
     cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil
 
+    # v += B_i delta; returns 2 <w, B_i delta> + ||B_i delta||^2, of a w that may be v, before. With
+    # that it is the growth of ||v||^2.
+    cdef double grow(
+        self, Py_ssize_t i, Direction delta, const double* w, double* v
+    ) except? -1 nogil
+
     # w = clip(v, lower, upper) at every weight that scatter(i, delta) may have changed
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

@@ -46,6 +46,20 @@ cdef class Problem:
     cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil:
         return self.lacks("scatter")
 
+    cdef double grow(
+        self, Py_ssize_t i, Direction delta, const double* w, double* v
+    ) except? -1 nogil:
+        cdef Py_ssize_t entry
+        cdef double[::1] theta
+        cdef double growth = self.sqnorm(i, delta)
+        with gil:
+            theta = np.empty(max(self.max_statistics, 1))
+        self.scores_at(i, w, &delta.index[0], delta.n, &theta[0])
+        for entry in range(delta.n):
+            growth += 2.0 * delta.value[delta.index[entry]] * theta[delta.index[entry]]
+        self.scatter(i, delta, 1.0, v)
+        return growth
+
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,
         const double* upper, double* w

@@ -21,6 +21,9 @@ cdef class Regularizer:
 
     # v += step * B_i delta, and w follows
     cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil
+    # the same with step 1; returns 2 <w, B_i delta> + ||B_i delta||^2 of w before: without a box by
+    # how much ||v||^2 grows
+    cdef double grow(self, Problem problem, Py_ssize_t i, Direction delta) except? -1 nogil
     # make all of w the image of v
     cdef void refresh(self) noexcept nogil
 

@@ -36,6 +36,9 @@ cdef class Regularizer:
     cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil:
         return problem.scatter(i, delta, step, &self.v[0])
 
+    cdef double grow(self, Problem problem, Py_ssize_t i, Direction delta) except? -1 nogil:
+        return problem.grow(i, delta, &self.w[0], &self.v[0])
+
     cdef void refresh(self) noexcept nogil:
         self.version += 1
 
@@ -152,6 +155,11 @@ cdef class BoxRegularizer(Regularizer):
         problem.scatter(i, delta, step, &self.v[0])
         problem.clip(i, delta, &self.v[0], &self.lower[0], &self.upper[0], &self.w[0])
         return 0
+
+    cdef double grow(self, Problem problem, Py_ssize_t i, Direction delta) except? -1 nogil:
+        cdef double growth = problem.grow(i, delta, &self.w[0], &self.v[0])
+        problem.clip(i, delta, &self.v[0], &self.lower[0], &self.upper[0], &self.w[0])
+        return growth
 
     cdef void refresh(self) noexcept nogil:
         cdef Py_ssize_t j

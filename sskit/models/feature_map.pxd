@@ -134,6 +134,9 @@ cdef class FeatureMap:
         double* theta
     ) except -1 nogil
     cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil
+    cdef double grow(
+        self, Py_ssize_t i, Direction delta, const double* w, double* v
+    ) except? -1 nogil
     # v += step * the outer products of the first n `active` rows and their part of a direction
     cdef void add_nodes(
         self, Py_ssize_t i, Py_ssize_t n, double step, const double* node, double* v

@@ -24,6 +24,7 @@ from sskit.models.rows cimport (
     clip_rows,
     dot_row,
     entries_of,
+    grow_entries,
     rows_of_entries,
     take_entries,
     take_rows,
@@ -416,6 +417,31 @@ cdef class FeatureMap:
                 if self.edge_pairs:
                     v[self.head_weights + c] += change
                 add_row(&self.edge_rows, t, change, v + self.edge_weights + c, columns)
+
+    cdef double grow(
+        self, Py_ssize_t i, Direction delta, const double* w, double* v
+    ) except? -1 nogil:
+        cdef Py_ssize_t entry, j
+        cdef double growth = 0.0, change
+        if w == v and self.rows.indptr != NULL and not (self.has_edges or self.has_functions):
+            # Every weight is read once: v before and after a change gives its part of the growth.
+            for entry in range(delta.n if self.has_rest else 0):
+                j = delta.index[entry]
+                if j < self.node_base:
+                    change = delta.value[j]
+                    growth += (2.0 * v[self.place[j]] + change) * change
+                    v[self.place[j]] += change
+            return growth + grow_entries(
+                &self.rows, self.first_row(i), &delta.index[0], delta.n, &delta.value[0],
+                self.node_places(i), self.n_columns, v
+            )
+        self.scores_at(i, w, &delta.index[0], delta.n, &self.products[0])
+        for entry in range(delta.n):
+            j = delta.index[entry]
+            growth += 2.0 * delta.value[j] * self.products[j]
+        growth += self.sqnorm(i, delta)
+        self.scatter(i, delta, 1.0, v)
+        return growth
 
     cdef int clip(
         self, Py_ssize_t i, Direction delta, const double* v, const double* lower,

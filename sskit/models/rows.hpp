@@ -199,6 +199,22 @@ static inline void add_entries(const Rows* rows, ptrdiff_t first, const int32_t*
     });
 }
 
+// The same; returns by how much the squared norm of the weights grows.
+static inline double grow_entries(const Rows* rows, ptrdiff_t first, const int32_t* index,
+                                  ptrdiff_t n, const double* value, const NodePlaces& at,
+                                  ptrdiff_t n_states, double* weights) {
+    double growth = 0.0;
+    visit_nodes(index, n, value, at, [&](ptrdiff_t t, ptrdiff_t k, double d) {
+        visit_row(rows, first + t, [&](ptrdiff_t f, double x) {
+            double& w = weights[f * n_states + k];
+            const double change = d * x;
+            growth += (2.0 * w + change) * change;
+            w += change;
+        });
+    });
+    return growth;
+}
+
 // the sum of the squares of what add_entries changed, which becomes zero
 static inline double take_entries(const Rows* rows, ptrdiff_t first, const int32_t* index,
                                   ptrdiff_t n, const double* value, const NodePlaces& at,

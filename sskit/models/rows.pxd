@@ -46,6 +46,11 @@ cdef extern from "rows.hpp" namespace "sskit":
         const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,
         const double* value, const NodePlaces& at, Py_ssize_t n_states, double* weights
     ) noexcept nogil
+    # the same; returns by how much the squared norm of the weights grows
+    double grow_entries(
+        const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,
+        const double* value, const NodePlaces& at, Py_ssize_t n_states, double* weights
+    ) noexcept nogil
     # the sum of the squares of what add_entries changed, which becomes zero
     double take_entries(
         const Rows* rows, Py_ssize_t first, const int32_t* index, Py_ssize_t n,

@@ -419,6 +419,11 @@ cdef class StructuredProblem(Problem):
     cdef int scatter(self, Py_ssize_t i, Direction delta, double step, double* v) except -1 nogil:
         return self.map.scatter(i, delta, step, v)
 
+    cdef double grow(
+        self, Py_ssize_t i, Direction delta, const double* w, double* v
+    ) except? -1 nogil:
+        return self.map.grow(i, delta, w, v)
+
     @property
     def name(self):
         """What error messages call the problem."""

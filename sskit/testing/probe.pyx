@@ -95,6 +95,18 @@ cdef class ProblemProbe:
         self.problem.scatter(self.block(i), self.direction(delta), step, &v[0])
         return np.array(v[: self.problem.n_weights])
 
+    def grow(self, Py_ssize_t i, delta, w, v=None):
+        """Return v + B_i delta and 2 <w, B_i delta> + ||B_i delta||^2; v and w are one by default.
+
+        w and v have the shape (n_weights,).
+        """
+        cdef double[::1] weights = room(checked(w, self.problem.n_weights, "w"))
+        cdef double[::1] moved = weights
+        if v is not None:
+            moved = room(checked(v, self.problem.n_weights, "v"))
+        growth = self.problem.grow(self.block(i), self.direction(delta), &weights[0], &moved[0])
+        return np.array(moved[: self.problem.n_weights]), growth
+
     def sqnorm(self, Py_ssize_t i, delta):
         """Return || B_i delta ||^2."""
         return self.problem.sqnorm(self.block(i), self.direction(delta))

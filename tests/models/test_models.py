@@ -69,6 +69,14 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
             moved = toy.flat(probe.scatter(i, psi))
             np.testing.assert_allclose(moved, toy.pairs.psi[i][row], atol=1e-12)
             assert probe.sqnorm(i, psi) == pytest.approx(moved @ moved, abs=1e-10)
+            growth = 2 * (moved @ flat) + moved @ moved
+            for v in (None, np.zeros_like(w)):
+                grown, found = probe.grow(i, psi, w, v)
+                assert found == pytest.approx(growth, abs=1e-10 * (1 + np.abs(flat).max()))
+                np.testing.assert_allclose(
+                    toy.flat(grown), moved + (flat if v is None else 0.0),
+                    atol=1e-12 * (1 + np.abs(flat).max()),
+                )
             again, _ = fork.argmax(i, theta, loss_weight)  # with messages of the first call, if any
             found = values[numbers[i][codes([again])[0].tobytes()]]
             n_fractions += np.any(np.array(code) % ONE)

@@ -124,7 +124,6 @@ cdef class Shard:
     cdef vector[int32_t] index
     cdef vector[double] number
     cdef Direction scratch
-    cdef double[::1] theta
 
     def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
         self.problem, self.dual = problem, dual
@@ -137,7 +136,6 @@ cdef class Shard:
         )
         self.silent = Sampler(problem.n_blocks, None)
         self.scratch = Direction(problem.max_statistics)
-        self.theta = np.zeros(max(problem.max_statistics, 1))
 
     cdef void begin_round(self) noexcept nogil:
         self.blocks.clear()
@@ -209,23 +207,11 @@ cdef class Shard:
                 other.regularizer.value.data() + logged.first, logged.n, factor * logged.step
             )
             if counts:
-                growth += self.growth(logged.block)
-            self.regularizer.silent.add(self.problem, logged.block, self.scratch, 1.0)
+                growth += self.regularizer.silent.grow(self.problem, logged.block, self.scratch)
+            else:
+                self.regularizer.silent.add(self.problem, logged.block, self.scratch, 1.0)
             self.scratch.clear()
         return growth
-
-    # 2 <w, B_i delta> + ||B_i delta||^2 of the delta in `scratch`
-    cdef double growth(self, Py_ssize_t i) except? -1 nogil:
-        cdef double inner = 0.0
-        cdef Py_ssize_t e
-        cdef int32_t j
-        self.problem.scores_at(
-            i, &self.regularizer.w[0], &self.scratch.index[0], self.scratch.n, &self.theta[0]
-        )
-        for e in range(self.scratch.n):
-            j = self.scratch.index[e]
-            inner += self.scratch.value[j] * self.theta[j]
-        return 2.0 * inner + self.problem.sqnorm(i, self.scratch)
 
     # restores the blocks
     cdef int go_back(self) except -1 nogil:

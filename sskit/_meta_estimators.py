@@ -1,6 +1,11 @@
-"""Access to the steps inside pipelines, searches and other meta-estimators."""
+"""Of meta-estimators: access to the steps inside, and the folds that some make."""
 
-from sklearn.utils.validation import check_is_fitted
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from sskit._numbers import shown
 
 
 def unwrap(estimator, X=None):
@@ -65,3 +70,65 @@ def fitted_with(estimator, attribute, noun, X=None):
             return inner, inputs
     check_is_fitted(inner)
     raise TypeError(f"{type(inner).__name__} has no {noun}")
+
+
+def make_folds(cv, X, y=None, groups=None, *, classifier=False):
+    """Return the folds of cross-validation, from a splitter or as users give them.
+
+    Parameters
+    ----------
+    cv : int, cross-validation generator or iterable
+        As scikit-learn takes it.
+    X : sequence
+        The samples.
+    y, groups : object, default=None
+        What the splitter may need beside them.
+    classifier : bool, default=False
+        Whether a number of folds keeps the frequencies of the classes y.
+
+    Returns
+    -------
+    folds : list of (ndarray of int, ndarray of int)
+        Numbers of the samples of training and test.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or one is no pair of arrays of numbers of samples or of masks.
+    """
+    from sklearn.model_selection import check_cv  # not at import: megabytes that few need
+
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        given = list(cv)
+    else:
+        given = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
+    if not given:
+        raise ValueError("cv makes no folds, expected one at least")
+    folds, n_samples = [], _num_samples(X)
+    for k, fold in enumerate(given):
+        if not isinstance(fold, (tuple, list, np.ndarray)) or len(fold) != 2:
+            raise ValueError(f"fold {k} of cv must be a pair (train, test), got {shown(fold)}")
+        train, test = (
+            numbers_of(samples, n_samples, f"{name} of fold {k} of cv")
+            for name, samples in zip(("train", "test"), fold, strict=True)
+        )
+        folds.append((train, test))
+    return folds
+
+
+def numbers_of(samples, n_samples, name):
+    """Return numbers of samples, which are given as such or as a mask of all."""
+    found = np.asarray(samples)
+    if found.shape == (0,):
+        return np.zeros(0, dtype=np.intp)
+    if found.dtype == bool:
+        fits = found.shape == (n_samples,)
+    else:
+        fits = found.dtype.kind in "iu" and found.ndim == 1
+        fits = fits and -n_samples <= found.min() and found.max() < n_samples
+    if not fits:
+        raise ValueError(
+            f"{name} must be numbers of samples below {n_samples}, or a mask of {n_samples}, got "
+            f"{shown(samples)}"
+        )
+    return np.arange(n_samples)[found]

@@ -12,6 +12,7 @@ from joblib.parallel import (
     ThreadingBackend,
     get_active_backend,
 )
+from sklearn.utils import check_scalar
 
 LARGEST_COUNT = 2**31 - 1
 LOCAL_BACKENDS = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)
@@ -211,6 +212,30 @@ def check_bool(value, name):
     """Raise TypeError unless a value, which error messages call by this name, is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
+
+
+def check_integer(value, name, least=0, most=None):
+    """Raise unless a value is an integer in a range.
+
+    Parameters
+    ----------
+    value : object
+        As given.
+    name : str
+        What error messages call it.
+    least, most : int
+        Both ends; None for `most`: there is none.
+
+    Raises
+    ------
+    TypeError
+        If it is no integer; True and False are none.
+    ValueError
+        If it is outside the range.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an instance of int, not bool")
+    check_scalar(value, name, Integral, min_val=least, max_val=most)
 
 
 def check_k(k, name="k"):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_scalar
 
 from sskit._labels import SETS, is_same
 from sskit._meta_estimators import fitted_with, unwrap
+from sskit._numbers import check_integer
 from sskit._optional import optional
 from sskit._types import ArrayLike, Samples
 from sskit.metrics import token_accuracy_score
@@ -207,8 +206,8 @@ def errors_frame(
     model, inputs = fitted_with(estimator, "explain", "max-marginals, and no explain", X)
     names = _names(estimator, model, feature_names, None)
     if top is not None:
-        check_scalar(top, "top", Integral, min_val=0)
-    check_scalar(n_reasons, "n_reasons", Integral, min_val=0)
+        check_integer(top, "top")
+    check_integer(n_reasons, "n_reasons")
     y_pred, ignored = estimator.predict(X), getattr(model, "ignore_label", None)
     token_accuracy_score(y, y_pred, ignore_label=ignored)  # an error names what does not fit
     calibrated = hasattr(estimator, "predict_proba")

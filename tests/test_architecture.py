@@ -19,12 +19,12 @@ import sskit
 
 PACKAGE = ROOT / "sskit"
 
-# Modules that any folder may use; they use none, and each other in four places.
+# Modules that any folder may use; they use none, and each other in five places.
 COMMON = {
     "_cures", "_labels", "_memory", "_meta_estimators", "_numbers", "_optional", "_packing",
     "_parameters", "_public", "_ready", "_tag_schemes", "_types", "_warnings",
 }  # fmt: skip
-AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings")}
+AMONG_COMMON = {("_labels", "_numbers"), ("_labels", "_warnings"), ("_meta_estimators", "_numbers")}
 AMONG_COMMON |= {("_parameters", "_types"), ("_public", "_packing")}
 # The folders, and which others each may import, cimport or include from, itself aside. The pillars
 # solvers and oracles with models do not know each other: they meet in core and in estimators.

@@ -8,14 +8,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._labels import object_array
-from sskit._meta_estimators import unwrap
+from sskit._meta_estimators import make_folds, unwrap
 from sskit._numbers import check_k, n_workers
 from sskit._parameters import JOBS, check_constraints, parameter, parameters
 from sskit._tag_schemes import SCHEMES
@@ -186,9 +185,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         weight = check_sample_weight(sample_weight, _num_samples(X))
         models, held_out = [model], [(X, y, weight)]
         if not prefit and self.method != "likelihood":
-            splits = list(check_cv(self.cv, y=None).split(X, y))
-            if not splits:
-                raise ValueError("cv makes no folds, expected one at least")
+            splits = make_folds(self.cv, X, y)
             bare = clone(self)  # fitted attributes of an earlier fit are not sent to processes
             models = Parallel(n_jobs=n_workers(self.n_jobs, len(splits)))(
                 delayed(fit_fold)(bare, X, y, weight, train) for train, _ in splits

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, check_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from sskit._meta_estimators import unwrap
-from sskit._numbers import check_bool
+from sskit._numbers import check_bool, check_integer
 from sskit._optional import optional
 from sskit._types import Self
 from sskit.display._common import grid_of_axes
@@ -138,7 +137,7 @@ class TransitionDisplay:
         if of_graphs or edge_feature is not None:
             tables = tagger.pairwise_ if of_graphs else tagger.edge_coef_
             edge_feature = edge_feature or 0
-            check_scalar(edge_feature, "edge_feature", Integral, min_val=0, max_val=len(tables) - 1)
+            check_integer(edge_feature, "edge_feature", most=len(tables) - 1)
             weights = tables[edge_feature]
         else:
             kinds = "start", "transitions", "end"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
+from sskit._meta_estimators import make_folds
 from sskit._numbers import n_workers
 from sskit._parameters import parameter, parameters
 from sskit._public import PublicMixin
@@ -151,7 +152,7 @@ class NodeProbabilities(
         rows, labels, labelled, weights = nodes
         graph_of_node = np.repeat(np.arange(len(graphs)), graphs.n_nodes)
         folds = []
-        for train, test in check_cv(self.cv).split(np.arange(len(graphs))):
+        for train, test in make_folds(self.cv, np.arange(len(graphs))):
             in_train, in_test = (np.isin(graph_of_node, graphs_in) for graphs_in in (train, test))
             folds.append((np.flatnonzero(labelled & in_train), np.flatnonzero(in_test)))
         with warnings.catch_warnings():

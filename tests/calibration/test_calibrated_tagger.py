@@ -124,6 +124,7 @@ def test_what_is_wrong_is_named(data):
     codes = [np.searchsorted(TAGS, labels) for labels in y]
     for call, message in (
         (lambda: CalibratedTagger(tagger, cv=[]).fit(X, y), "cv makes no folds, expected one"),
+        (lambda: CalibratedTagger(tagger, cv=[(0, 1)]).fit(X, y), "^train of fold 0 of cv must"),
         # items are those of all data
         (lambda: CalibratedTagger(tagger).fit(broken, y), rf"X\[{last}\]"),
         (lambda: prefit.fit(X, [["O"], *y[1:]]), r"y\[0\] has 1 "),

@@ -74,7 +74,8 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
                 grown, found = probe.grow(i, psi, w, v)
                 assert found == pytest.approx(growth, abs=1e-10 * (1 + np.abs(flat).max()))
                 np.testing.assert_allclose(
-                    toy.flat(grown), moved + (flat if v is None else 0.0),
+                    toy.flat(grown),
+                    moved + (flat if v is None else 0.0),
                     atol=1e-12 * (1 + np.abs(flat).max()),
                 )
             again, _ = fork.argmax(i, theta, loss_weight)  # with messages of the first call, if any

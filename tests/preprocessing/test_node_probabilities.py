@@ -111,6 +111,7 @@ def test_bad_input():
         ({"estimator": LinearSVC()}, {}, TypeError, "implementing 'fit' and 'predict_proba'"),
         ({"estimator": GaussianNB}, {}, TypeError, "estimator class instead|instead of a class"),
         ({"cv": ShuffleSplit(2)}, {}, ValueError, "only works for partitions"),
+        ({"cv": [(0, 1)]}, {}, ValueError, "train of fold 0 of cv must be numbers of samples"),
         ({"cv": 13}, {}, ValueError, "Cannot have number of splits n_splits=13"),
         ({}, {"y": None}, TypeError, "y must be a list"),
         ({}, {"X": []}, ValueError, "0 sample"),

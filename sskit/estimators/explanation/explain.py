@@ -1,14 +1,14 @@
 """Explanation of a label: the scores of two labellings, compared around a token."""
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils.validation import _num_samples, check_is_fitted, check_scalar
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sskit._labels import is_same
+from sskit._numbers import check_integer
 from sskit.estimators.explanation.weights import (
     check_edge_names,
     check_names,
@@ -99,7 +99,7 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     coef = linear_coef(tagger, "explain")
     names = check_names(tagger, feature_names, coef.shape[1])
     edge_names = check_edge_names(tagger, edge_feature_names)
-    check_scalar(i, "i", Integral, min_val=0, max_val=_num_samples(X) - 1)
+    check_integer(i, "i", most=_num_samples(X) - 1)
     try:
         # the others may be many, and are not read
         sample, own = X[i : i + 1], None if known is None else [known[i]]
@@ -109,7 +109,7 @@ def explain(tagger, X, i, t, label, rival, known, feature_names, edge_feature_na
     except (IndexError, KeyError, TypeError, ValueError):
         tagger._decoder(X, known)  # an error names what is wrong by the number that it has in X
         raise
-    check_scalar(t, "t", Integral, min_val=0, max_val=offsets[-1] - 1)
+    check_integer(t, "t", most=offsets[-1] - 1)
     noun = tagger._tokens.removesuffix("s")
     margins = decoder.max_marginals()
     possible, margins = margins > -np.inf, margins[t]

@@ -1,10 +1,9 @@
 """The strongest weights of a fitted model as a table."""
 
-from numbers import Integral
-
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, check_scalar
+from sklearn.utils.validation import check_is_fitted
 
+from sskit._numbers import check_integer
 from sskit._optional import optional
 from sskit.models.layout import AXES, EDGE_FEATURE, FEATURE, KIND, LABEL, PAIR
 
@@ -33,7 +32,7 @@ def weights_frame(model, top, feature_names, edge_feature_names):
 
     check_is_fitted(model)
     if top is not None:
-        check_scalar(top, "top", Integral, min_val=1)
+        check_integer(top, "top", least=1)
     coef = linear_coef(model, "weights_frame")
     labels, frames = names_of_rows(model, len(coef)), []
     labels = np.fromiter(labels, dtype=object, count=len(labels))  # tuples stay tuples

@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
+from sskit._meta_estimators import make_folds
 from sskit._numbers import n_workers
 from sskit.core.stop import Stop
 from sskit.estimators.base.estimator import QUIET
@@ -125,8 +126,6 @@ def score_folds(path, X, y, groups, further):
     complete : list of bool
         Whether all fits of a fold reached their tolerance.
     """
-    from sklearn.model_selection import check_cv  # not at import: megabytes that few need
-
     estimator, scorer = path.estimator, find_scorer(path.estimator, path.scoring)
     # all data first: errors are to name their items, not those of a fold
     whole = FallingFits(estimator, X, y, **further)
@@ -134,10 +133,7 @@ def score_folds(path, X, y, groups, further):
     center = float(estimator.lam or whole.default_lam)
     ratio = center / whole.default_lam
     del whole
-    folds = check_cv(path.cv, y, classifier=is_classifier(estimator))
-    splits = list(folds.split(X, y, groups))
-    if not splits:
-        raise ValueError("cv makes no folds, expected one at least")
+    splits = make_folds(path.cv, X, y, groups, classifier=is_classifier(estimator))
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)

@@ -178,6 +178,7 @@ def test_what_is_wrong_is_named(tagger):
         ({"i": -1}, ValueError, "i == -1, must be >= 0"),
         ({"i": 1.0}, TypeError, "i must be an instance of int"),
         ({"t": "0"}, TypeError, "t must be an instance of int"),
+        ({"t": False}, TypeError, "t must be an instance of int, not bool"),
         ({"t": 4}, ValueError, "t == 4, must be <= 3"),
         ({"label": "Z"}, ValueError, "label is 'Z', which is no label"),
         ({"label": "A", "rival": "A"}, ValueError, "must differ"),

@@ -165,6 +165,16 @@ def test_what_is_wrong_changes_nothing():
     lacking = [np.split(np.arange(150), [75]), np.split(np.argsort(y), [50])]
     for params, message in [
         ({"cv": []}, "^cv makes no folds"),
+        (
+            {"cv": np.eye(2)},
+            r"^train of fold 0 of cv must be numbers of samples .* 1\.0",
+        ),
+        (
+            {"cv": [*lacking, [1, 2, 3]]},
+            r"^fold 2 of cv must be a pair .*, got \[1, 2",
+        ),
+        ({"cv": [([0, 1], [150])]}, "^test of fold 0 of cv must be numbers of samples below 150"),
+        ({"cv": [(third[:9], ~third)]}, "^train of fold 0 of cv .*, or a mask of 150"),
         ({"cv": lacking}, "^fold 1: y must have at least 2 classes"),
         ({"refit": lambda results: -1}, "'refit' parameter"),
         ({"estimator": StructSVMClassifier(lam=-1.0)}, "'lam' parameter of StructSVMClassifier"),

@@ -7,6 +7,7 @@ from helpers.models import MODELS, chains, trees
 from helpers.multilabel import ONE
 from helpers.qp import solve_primal
 from scipy.special import logsumexp
+from sskit_probes.unreliable import WrappedProblem
 
 from sskit.solvers import BCFW
 from sskit.testing.probe import ProblemProbe
@@ -89,6 +90,20 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
     assert (n_fractions > 0) == ("lp" in name) or not name.startswith("sets")
     if toy.pairs.d <= 100:  # the program takes long for more weights
         check_training(toy)
+
+
+def test_a_problem_without_growth_of_its_own_has_that_of_scores_and_norms():
+    toy, rng = chains(), np.random.default_rng(0)
+    own, plain = ProblemProbe(toy.problem), ProblemProbe(WrappedProblem(toy.problem))
+    for i in range(toy.pairs.n):
+        w, v = rng.normal(size=(2, toy.problem.n_weights))
+        psi = own.plane(i, own.argmax(i, own.scores(i, w))[0])
+        for given in (None, v):
+            (moved, growth), (expected, found) = (
+                probe.grow(i, psi, w, given) for probe in (own, plain)
+            )
+            np.testing.assert_allclose(moved, expected, atol=1e-12)
+            assert growth == pytest.approx(found, abs=1e-10)
 
 
 def codes(labels):

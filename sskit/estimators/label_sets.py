@@ -98,7 +98,7 @@ class LabelSetClassifier(FittedLabelSets, ClassifierMixin, StandardizeMixin, Onl
     label_weight: ArrayLike | None = parameter("array-like", None, default=None)
     fit_intercept: bool = parameter("boolean", default=True)
     _n_asked = 200
-    _few = ()  # few rows of many labels take cutting planes five to seventy times as long
+    _few = ()  # on 5 to 500 rows cutting planes take 1.3 to 74 times as long as steps row by row
     _rule_of_lam = "R^2 / (10 n c), c the mean cost of a label"
 
     @with_callbacks

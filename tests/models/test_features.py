@@ -61,6 +61,9 @@ def test_dense_and_sparse_are_one(fraction, n_classes):
                 np.testing.assert_allclose(moved, np.outer(row, delta).ravel(), atol=1e-12)
                 norm = (row @ row) * (delta @ delta)
                 assert probe.sqnorm(i, padded) == pytest.approx(norm, rel=1e-12)
+                grown, growth = probe.grow(i, padded, w.ravel())
+                np.testing.assert_allclose(grown, w.ravel() + moved, atol=1e-12)
+                assert growth == pytest.approx(2 * (w.ravel() @ moved) + norm, rel=1e-9, abs=1e-9)
             assert (given != before).sum() == 0
     # what is written later counts: nothing is copied
     coef, rows = np.ones((2, 3)), np.ones((1, 3))

@@ -105,6 +105,18 @@ def test_weights_of_graphs():
         np.testing.assert_allclose(found[3][0], own.predict_proba(X[3][0]))
 
 
+def test_folds_as_masks_are_those_of_numbers():
+    X, y = graphs()
+    parts = np.arange(len(X)) % 3 == np.arange(3)[:, None]
+    folds = [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
+    masks = [(~part, part) for part in parts]
+    by_numbers, by_masks = (
+        NodeProbabilities(GaussianNB(), cv=cv).fit_transform(X, y) for cv in (folds, masks)
+    )
+    for one, other in zip(by_numbers, by_masks, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+
+
 @pytest.mark.filterwarnings("ignore:passing a class:FutureWarning")  # scikit-learn 1.7
 def test_bad_input():
     for options, change, error, message in [

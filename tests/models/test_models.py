@@ -92,8 +92,9 @@ def test_contract_answers_and_optimum_are_those_of_the_enumeration(name):
         check_training(toy)
 
 
-def test_a_problem_without_growth_of_its_own_has_that_of_scores_and_norms():
-    toy, rng = chains(), np.random.default_rng(0)
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_a_problem_without_growth_of_its_own_has_that_of_scores_and_norms(form):
+    toy, rng = chains(form=form), np.random.default_rng(0)
     own, plain = ProblemProbe(toy.problem), ProblemProbe(WrappedProblem(toy.problem))
     for i in range(toy.pairs.n):
         w, v = rng.normal(size=(2, toy.problem.n_weights))

@@ -375,10 +375,10 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         Frank-Wolfe ("frank_wolfe"), stochastic subgradient ("subgradient"), cutting planes
         ("cutting_plane"), dual-decomposed training by labels and pairs ("gdmm"), its baseline with
         soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further options.
-        "auto" is "bcfw", except for few rows, and ``GDMM(method="projection")`` if inference is
-        "lp" without bounds, prior, warm start or slack rescaling. "gdmm" solves the relaxed
+        "auto" is ``GDMM(method="projection")`` if inference is "lp" or the edges have no cycle,
+        without bounds, warm start or slack rescaling; else "bcfw". "gdmm" solves the relaxed
         problem, see `inference`, and has a certificate with inference="lp" and with edges without a
-        cycle.
+        cycle, where it is the problem itself.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -438,9 +438,9 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         raises an error that says what changed. Not for solvers without dual variables:
         "subgradient", "cutting_plane", "gdmm", "soft_bcfw".
     n_jobs : int, default=None
-        Number of threads. Training visits so many rows at the same time and merges the updates,
-        unless inference is "graphcut" or "lp"; the result depends on the number, but not on the
-        speed of the threads. Exact passes and batches of oracle calls do not depend on it.
+        Number of threads. The solver "bcfw" visits so many rows at the same time and merges the
+        updates, unless inference is "graphcut" or "lp"; the result depends on the number, but not
+        on the speed of the threads. Exact passes and batches of oracle calls do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the training pairs.
     verbose : int, default=0
@@ -555,24 +555,24 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _solver_for(self, problem, solver):
-        """Return the solver for a problem: of relaxed ones "auto" is dual-decomposed training.
+        """Return the solver for a problem: on the local polytope "auto" is projections onto it.
 
-        The oracle of the relaxation reads all pairs of a row, of which few matter: "gdmm" takes
-        half to a sixth of the time for the same objective, the less the more labels there are, and
-        its projections take less still. What it cannot do is left to block-coordinate steps. Where
-        all sets are tried, few labels make that as cheap as scores: steps then need neither a cache
-        nor rows in the order of their gaps.
+        A step of block-coordinate Frank-Wolfe mixes few sets, where labels that are at their
+        margins have mixes of their own: with many labels it takes many steps. A projection finds
+        the best mix of all at once, in a tenth to all of the time; and it reads only the pairs that
+        matter, not all as the oracle of the relaxation does. What it cannot do is left to
+        block-coordinate steps. Where all sets are tried, few labels make that as cheap as scores:
+        steps then need neither a cache nor rows in the order of their gaps.
         """
         chosen = super()._solver_for(problem, solver)
         asked = chosen is not solver or not self._asks_for_no_solver()
         if asked or self.rescaling != "margin":
             return chosen
-        planes = problem.structure.digest()["the planes"]
-        tries_all = planes != "relaxed" and problem.costly and self.inference != "graphcut"
-        if tries_all and problem.structure.n_labels <= FEW_LABELS:
+        structure, cut = problem.structure, self.inference == "graphcut"
+        relaxed = structure.digest()["the planes"] == "relaxed"
+        if problem.costly and not (relaxed or cut) and structure.n_labels <= FEW_LABELS:
             return BCFW(sampling="permutation", cache=False, stored_passes=STORED_PASSES)
-        plain = self.bounds is None and self.prior is None
-        if plain and planes == "relaxed":
+        if structure.tight and not cut and self.bounds is None:
             return GDMM(method="projection")
         return chosen
 
@@ -634,8 +634,7 @@ class HierarchicalMultilabel(FittedHierarchy, LabelSetClassifier):
         whose objects have the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto", except for few pairs), the variant with stored
-        planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
+        block-coordinate Frank-Wolfe ("auto"), the variant with stored planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
         `sskit.solvers`, which has further options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.

@@ -106,24 +106,41 @@ def test_two_classes_are_one_label():
     assert column.predict(X).shape == (60, 1)
 
 
-def test_auto_of_relaxed_problems_is_dual_decomposed_training():
+@pytest.mark.parametrize(
+    ("edges", "inference"),
+    [("auto", "lp"), ("tree", "tree"), (None, "independent"), ([[0, 3], [3, 5]], "tree")],
+)
+def test_auto_on_the_local_polytope_is_projections(edges, inference):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 6)), (rng.random((40, 16)) < 0.3).astype(int)
+    options = {"edges": edges, "random_state": 0}
     auto, steps = (
-        sskit.MultilabelPairwise(random_state=0, tol=1e-3, solver=solver).fit(X, Y)
+        sskit.MultilabelPairwise(**options, tol=1e-3, solver=solver).fit(X, Y)
         for solver in ("auto", "bcfw")
     )
-    assert auto.inference_ == "lp" and isinstance(auto.solver_, GDMM)
+    assert auto.inference_ == inference and isinstance(auto.solver_, GDMM)
     assert auto.solver_.method == "projection"
+    bracket(auto, steps)
+    # towards a prior too
+    prior = rng.normal(size=auto.coef_.size + 16 + len(auto.edges_))
+    auto, steps = (
+        sskit.MultilabelPairwise(**options, tol=1e-3, solver=solver, prior=prior).fit(X, Y)
+        for solver in ("auto", "bcfw")
+    )
+    assert isinstance(auto.solver_, GDMM)
     bracket(auto, steps)
     # and what that cannot do is left to steps
     for params in (
-        {"edges": "tree"}, {"edges": None}, {"inference": "graphcut"}, {"bounds": (-1.0, 1.0)},
-        {"prior": np.zeros(7 * 16 + 120)}, {"warm_start": True}, {"rescaling": "slack"},
-        {"steps": "fw"}, {"cache": False}, {"solver": BCFW()},
+        {"bounds": (-1.0, 1.0)}, {"warm_start": True}, {"rescaling": "slack"}, {"steps": "fw"},
+        {"cache": False}, {"solver": BCFW()}, {"inference": "graphcut"},
     ):  # fmt: skip
-        model = sskit.MultilabelPairwise(random_state=0, tol=0.5, **params).fit(X, Y)
+        model = sskit.MultilabelPairwise(tol=0.5, **options | params).fit(X, Y)
         assert isinstance(model.solver_, BCFW), params
+
+
+def test_auto_where_all_sets_are_tried():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 6)), (rng.random((40, 16)) < 0.3).astype(int)
     few = sskit.MultilabelPairwise(random_state=0, tol=0.5).fit(X, Y[:, :14])
     assert few.inference_ == "exhaustive" and isinstance(few.solver_, BCFW)
     # for which an oracle of few sets is no costly one
@@ -132,7 +149,7 @@ def test_auto_of_relaxed_problems_is_dual_decomposed_training():
     )  # fmt: skip
     for params, sampling in (
         ({"inference": "graphcut"}, "gap"), ({"sampling": "uniform"}, "uniform"),
-        ({"warm_start": True}, "gap"), ({"edges": "tree"}, "permutation"),
+        ({"warm_start": True}, "gap"), ({"edges": "tree", "solver": "bcfw"}, "permutation"),
     ):  # fmt: skip
         model = sskit.MultilabelPairwise(random_state=0, tol=0.5, **params).fit(X, Y[:, :14])
         assert model.solver_.sampling == sampling

@@ -50,7 +50,7 @@ cdef class LabelSetStructure(Structure):
 
     cdef readonly LabelSetOracle oracle
     cdef LabelSetOracle slack
-    cdef object tight
+    cdef readonly object tight
     cdef readonly Py_ssize_t n_edges
     cdef Py_ssize_t base                     # where the scores of labels begin
     cdef const double[::1] cost

@@ -129,7 +129,8 @@ def test_auto_is_cutting_planes_for_few_pairs(fit):
     never = kernel or isinstance(FITS[fit].estimator, LabelSetClassifier)
     for n, few in ((5, True), (6, one_set)):
         model = clone(FITS[fit].estimator).set_params(**options).fit(X[:n], y[:n])
-        many = GDMM if fit in ("sets", "sets, scaled") else BCFW  # of the linear relaxation
+        # on the local polytope
+        many = GDMM if fit in ("sets", "sets, scaled", "sets, tree") else BCFW
         assert type(model.solver_) is (CuttingPlane if few and not never else many)
     for option in ({"steps": "fw"}, {"cache": False}, {"warm_start": True}, {"solver": "bcfw"}):
         model = clone(FITS[fit].estimator).set_params(**options, **option, max_iter=2)
@@ -140,7 +141,7 @@ def test_rows_of_many_labels_take_no_cuts():
     X = np.random.default_rng(0).normal(size=(30, 8))
     Y = (X @ np.ones((8, 120)) + np.random.default_rng(1).normal(size=(30, 120)) > 0).astype(int)
     model = sskit.MultilabelPairwise(edges=None, random_state=0, tol=0.1).fit(X, Y)
-    assert type(model.solver_) is BCFW
+    assert type(model.solver_) is GDMM
 
 
 def test_with_very_many_weights_cuts_are_too_dear():

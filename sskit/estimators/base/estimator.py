@@ -421,7 +421,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         reporter = PassReporter(self, X, y, sample_weight, task.attributes)
         # to the end, so that a Ctrl-C that comes too late to stop a pass loses nothing
         with Stop(solver.max_time) as stop, np.errstate(**QUIET):
-            limits = options.solving | {"stop": stop, "start": start, "begin_at": begin_at}
+            limits = {"stop": stop, "start": start, "begin_at": begin_at, "goes_on": False}
+            limits |= options.solving
             on_pass = reporter.on_pass if reporter.listens else None
             make_regularizer = partial(self._make_regularizer, task, lam, prior)
             solution, rounds = task.solve(solver, make_regularizer, on_pass=on_pass, **limits)
@@ -432,8 +433,11 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                     point = Completed(point, rounds.truth, solution.w)
                 columns = options.columns and options.columns.alone()
                 kept["_warm_start"] = WarmStart(fingerprint, point, columns)
-            # the vectors of the run may be most of the memory
+            # what only the run needs may be most of the memory
             solution = replace(solution, fit=None)
+            problem.release()
+            if problem.n_weights >= MANY_WEIGHTS:
+                return_memory()
             further = {"rounds": rounds, "overwrite": not self.warm_start}
             fitted = fitted_attributes(solution, solver, task, lam, **further) | kept
             reporter.end(fitted)

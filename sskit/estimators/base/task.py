@@ -175,7 +175,9 @@ class TrainingTask(NamedTuple):
         w = w if overwrite or self.options.columns is not None else np.array(w)
         return self.to_attributes(self.to_user(w, overwrite))
 
-    def solve(self, solver, make_regularizer, *, start=None, begin_at=None, **limits):
+    def solve(
+        self, solver, make_regularizer, *, start=None, begin_at=None, goes_on=True, **limits
+    ):
         """Solve the problem, round after round if labels are not known.
 
         Parameters
@@ -188,6 +190,8 @@ class TrainingTask(NamedTuple):
             Where an earlier fit ended.
         begin_at : ndarray of shape (n_weights,), default=None
             Weights by which labels that are not known are completed first.
+        goes_on : bool, default=True
+            Whether there may be further passes, see `Fit.solution`.
         **limits : object
             Further arguments of `sskit.solvers.common.fit.solve`.
 
@@ -204,7 +208,8 @@ class TrainingTask(NamedTuple):
             return solve_in_rounds(self.completion, *training, **begun, **limits)
         if self.summed is not None and start is None and begin_at is None:
             start = first_point(self.summed, *training, **limits)
-        return solve(solver, self.problem, make_regularizer(), start=start, **limits), None
+        options = {"start": start, "goes_on": goes_on, **limits}
+        return solve(solver, self.problem, make_regularizer(), **options), None
 
     def fingerprint(self):
         """Return the fingerprint of the training data, which does not depend on scaled columns."""

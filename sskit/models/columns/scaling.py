@@ -26,8 +26,8 @@ SAME = 1e-9
 EPSILON = np.finfo(np.float64).eps
 # Rows whose norms differ by no more than this fraction have been normalised.
 EQUAL_NORMS = 1e-3
-# As many weights as a line of cache holds.
-ROWS_AT_ONCE = 8
+# Half as many weights as a line of cache holds.
+ROWS_AT_ONCE = 4
 # Fewer columns have weights that stay in the cache of a processor in any order.
 MANY_COLUMNS = 4096
 # A bound on the intercept has no effect if it is so many times larger than the means of the

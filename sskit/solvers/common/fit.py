@@ -156,7 +156,7 @@ class Fit:
         if self.certificate is not None:
             if tolerance.holds(self.certificate):
                 return Status.CONVERGED
-            self.best = with_own_weights(self.certificate)
+            self.best = kept(self.certificate)
         first, status = self.n_iter, None
         converged = self.run.converged or tolerance.holds
         # a solver that never makes an exact pass can be compared after any pass
@@ -188,7 +188,7 @@ class Fit:
                     continue
                 if self.best.w is self.certificate.w:
                     # the run has overwritten the weights that were the best before
-                    self.best = with_own_weights(self.best)
+                    self.best = kept(self.best)
                 if status is None:
                     status = status_of_stop(self.stop)
         return status
@@ -226,7 +226,7 @@ class Fit:
         """Return the present dual point, a `DualPoint` of its own, from which a fit can begin."""
         return self.run.save(self.largest_loss)
 
-    def solution(self, status):
+    def solution(self, status, goes_on=True):
         """Return the solution, by the last certificate; its numbers are nan if there is none.
 
         The primal may rise from pass to pass, while the dual cannot fall: where passes ended before
@@ -236,6 +236,9 @@ class Fit:
         ----------
         status : Status
             What `reach` returned.
+        goes_on : bool, default=True
+            Whether there may be further passes. If not, the weights may be those of the run, which
+            saves the memory of a copy.
 
         Returns
         -------
@@ -245,10 +248,14 @@ class Fit:
         certificate = UNKNOWN if self.certificate is None else self.certificate
         if certificate is not UNKNOWN and status is not Status.CONVERGED:
             certificate = best_certificate(self.best, certificate)
-        if certificate.w is None:
-            certificate = replace(certificate, w=self.run.last_weights())
-        elif self.best is None or certificate.w is not self.best.w:
-            certificate = replace(certificate, w=np.array(certificate.w))
+        w = certificate.w
+        if w is None:
+            w = self.run.last_weights()
+        elif isinstance(w, KeptWeights):
+            w = w.array()
+        elif goes_on:
+            w = np.array(w)
+        certificate = replace(certificate, w=w)
         proved = {"unit": self.unit, "certified": proves(self.proof, certificate), "status": status}
         spent = {"n_iter": self.n_iter, "n_oracle_calls": self.n_oracle_calls}
         history = {
@@ -337,8 +344,17 @@ def begin(
     return fit
 
 
-def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **options):
+def solve(
+    solver, problem, regularizer, *, tol, max_iter, on_pass, stop, goes_on=True, **options
+):
     """Solve a problem by a solver that is resolved; see `Solver.solve`, whose arguments these are.
+
+    Parameters
+    ----------
+    solver, problem, regularizer, tol, max_iter, on_pass, stop, **options : object
+        As of `Solver.solve`.
+    goes_on : bool, default=True
+        As of `Fit.solution`.
 
     Returns
     -------
@@ -346,12 +362,49 @@ def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, **optio
         The weights with their certificate.
     """
     fit = begin(solver, problem, regularizer, stop=stop, **options)
-    return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass))
+    return fit.solution(fit.reach(tol, max_iter=max_iter, on_pass=on_pass), goes_on)
 
 
-def with_own_weights(certificate):
-    """Return a certificate with a copy of its weights, which the next pass does not change."""
-    return certificate if certificate.w is None else replace(certificate, w=np.array(certificate.w))
+@dataclass(frozen=True)
+class KeptWeights:
+    """A copy of weights, which takes little memory where few are not zero, as of text.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_kept,) or None
+        Where the weights are that are not zero; None if all are kept.
+    values : ndarray of shape (n_kept,)
+        These.
+    n_weights : int
+        Number of all weights.
+    """
+
+    places: np.ndarray | None
+    values: np.ndarray
+    n_weights: int
+
+    @classmethod
+    def of(cls, w):
+        """Return a copy of weights of shape (n_weights,)."""
+        w = np.asarray(w)
+        bits = w.view(np.int64)  # of which those of -0.0 are not zero
+        places = np.flatnonzero(bits) if 2 * np.count_nonzero(bits) < len(w) else None
+        return cls(places, np.array(w) if places is None else w[places], len(w))
+
+    def array(self):
+        """Return the weights, of shape (n_weights,)."""
+        if self.places is None:
+            return self.values
+        w = np.zeros(self.n_weights)
+        w[self.places] = self.values
+        return w
+
+
+def kept(certificate):
+    """Return a certificate with `KeptWeights`, which the next pass does not change."""
+    w = certificate.w
+    own = w is None or isinstance(w, KeptWeights)
+    return certificate if own else replace(certificate, w=KeptWeights.of(w))
 
 
 def best_certificate(best, last):

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pytest
 from helpers.pairwise import every_pair
 from helpers.solvers import DUAL, LAST, SOLVERS
 from helpers.toys import TOYS, rebind
@@ -65,3 +66,42 @@ def test_a_block_that_weighs_more_adds_what_it_did_before():
     fractions = point.kept_fractions(toy_of("chain", 6, new).problem.block_weight, LAM)
     ratio = block_weights(6, old) / np.maximum(block_weights(6, new), 1e-300)
     np.testing.assert_allclose(fractions, np.minimum(ratio, 1.0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.1, 0.9])
+def test_kept_weights_have_the_same_bits(fraction):
+    rng = np.random.default_rng(0)
+    w = np.where(rng.random(200) < fraction, rng.normal(size=200), 0.0)
+    w[:2] = -0.0, 5e-324
+    kept, before = fit_module.KeptWeights.of(w), w.tobytes()
+    assert (kept.places is None) == (fraction > 0.5)
+    w[:] = 1.0
+    assert kept.array().tobytes() == before
+
+
+@pytest.mark.parametrize("solver", DUAL)
+def test_weights_are_copied_unless_the_run_ends(solver):
+    toy = toy_of("chain", 7)
+    fit = begin(solver, toy)
+    fit.reach(0.3)
+    own, shared = fit.solution(Status.CONVERGED), fit.solution(Status.CONVERGED, goes_on=False)
+    np.testing.assert_array_equal(own.w, shared.w)
+    if fit.run.averager.average(fit.run.regularizer, 0.0) is None:
+        assert np.shares_memory(shared.w, fit.run.regularizer.w)
+    before = own.w.copy()
+    fit.reach(1e-3)
+    np.testing.assert_array_equal(own.w, before)
+
+
+def test_without_gram_matrices_steps_have_the_same_norms():
+    """Of short sequences, whose norms and products are computed of these."""
+    problem = TOYS["chain"](61, n=9).problem
+    probe, rng = ProblemProbe(problem), np.random.default_rng(0)
+    deltas = []
+    for i in range(9):
+        code, _ = probe.argmax(i, rng.normal(size=problem.max_statistics))
+        deltas.append(probe.plane(i, code))
+    before = [probe.sqnorm(i, delta) for i, delta in enumerate(deltas)]
+    problem.release()
+    after = [probe.sqnorm(i, delta) for i, delta in enumerate(deltas)]
+    np.testing.assert_allclose(after, before, rtol=1e-12)

@@ -93,6 +93,10 @@ cdef Py_ssize_t DENSE_ENTRIES = 16
 # table that is read in whole vectors. Few active rows are taken from the Gram matrix in any case.
 cdef Py_ssize_t ENTRY_COST = 50
 cdef Py_ssize_t LEAST_ACTIVE = 12
+# Rows have a Gram matrix if that has no more numbers, both triangles, than this times their entries:
+# dense ones up to half as many as they have columns (see examples/benchmarks/gram.py).
+cdef double GRAM_OF_DENSE = 0.5
+cdef double GRAM_OF_SPARSE = 4.0
 # Products with planes are computed for all nodes if the planes have so many entries for each.
 cdef Py_ssize_t MANY_ENTRIES = 16
 
@@ -229,19 +233,27 @@ cdef class FeatureMap:
             self.grams = self.make_grams() if grams is None else grams
         self.make_room()
 
-    def make_grams(self):
+    def make_grams(self, most=None):
         """Return the Gram matrices of all short enough blocks.
 
-        A Gram matrix of T rows costs T^2 / 2 products a step, going through the features 3 times
-        the stored entries; the cheaper way is taken, which also bounds the memory by a small
-        multiple of the features' own.
+        A step costs T^2 / 2 products of labels by a Gram matrix of T rows, else some for each
+        stored entry: more of sparse rows, whose weights are scattered, than of dense ones, which
+        vector instructions take. Up to these lengths the matrices pay for themselves too, and take
+        at most a quarter of the memory of dense features.
+
+        Parameters
+        ----------
+        most : float, default=None
+            A block has one if T (T + 1) is at most so many times its stored entries; None: as pays.
         """
         cdef Py_ssize_t i, count, total = 0
+        cdef double limit = GRAM_OF_DENSE if self.rows.indptr == NULL else GRAM_OF_SPARSE
+        limit = limit if most is None else most
         cdef int64_t[::1] offset = np.full(self.n_blocks, -1, dtype=np.int64)
         cdef double[::1] scratch = np.zeros(self.rows.width + LANES), out
         for i in range(self.n_blocks):
             count = self.count(i)
-            if 0 < count * (count + 1) <= 4 * entries_of(&self.rows, self.first_row(i), count):
+            if 0 < count * (count + 1) <= limit * entries_of(&self.rows, self.first_row(i), count):
                 offset[i] = total
                 total += count * (count + 1) // 2
         out = numbers = np.empty(total + 1)

@@ -247,8 +247,13 @@ def test_the_best_segments_under_it_are_those_of_enumeration(name):
         ]
         scores = scores_of(model, x, options)
         order = np.argsort(-scores)
-        best = [(a, b, str(model.classes_[owner[k]])) for a, b, k in options[order[0]] if k != 0]
-        assert found[i] == [(a, b, k) for k, a, b in spans(tags[i])] == best
+        # of "bare" a segment and its halves score the same, but for rounding
+        best = [
+            [(a, b, str(model.classes_[owner[k]])) for a, b, k in options[one] if k != 0]
+            for one in order[: np.sum(scores > scores.max() - 1e-12)]
+        ]
+        assert found[i] == [(a, b, k) for k, a, b in spans(tags[i])]
+        assert found[i] in best and (len(best) == 1 or name == "bare")
         if name == "states":
             assert states[i].tolist() == (codes(options[order[0]]) >> 1).tolist()
         else:

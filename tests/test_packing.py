@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as of_numpy
 from skops import io
@@ -30,6 +30,8 @@ def through(value):
 
 # also halves of a pair, which no text of its own has
 @given(st.lists(st.text(st.one_of(st.characters(), st.just("\ud800"))), min_size=1))
+@example(["a\n", "b", "\n"])
+@example(["", "\n\0", "\x1f"])
 def test_names(names):
     found, table = through(names)
     assert found == names and table[KIND] == "list"
@@ -89,14 +91,15 @@ def test_names_of_models_stand_in_the_file_and_in_memory_once():
     assert copy.deepcopy(model).predict(X[:1])[0].tolist() == model.predict(X[:1])[0].tolist()
 
 
-NUMBERS, NAMES = np.eye(3), ["a", "bb"]
+NUMBERS, NAMES, ANY = np.eye(3), ["a", "bb"], ["a\n\0", "bb\x1f"]
 DAMAGES = [
     (NUMBERS, {"shape": [2]}), (NUMBERS, {"shape": [5, 3]}), (NUMBERS, {"shape": None}),
     (NUMBERS, {"counts": b""}), (NUMBERS, {"places": None}), (NUMBERS, {"numbers": b"abc"}),
     (NUMBERS, {"dtypes": ["<u1", "<u1", "<i8"]}), (NUMBERS, {"dtypes": []}),
     (NUMBERS, {"dtypes": ["<i1", "O", "<f8"]}), (NUMBERS, {KIND: "other"}),
     (NUMBERS, {"order": "F", "shape": [9, 9]}),
-    (NAMES, {"text": b""}), (NAMES, {"lengths": None}), (NAMES, {"dtype": "<f8"}),
+    (NAMES, {"text": b""}), (NAMES, {"separator": None}), (NAMES, {"number": 3}),
+    (ANY, {"text": b""}), (ANY, {"lengths": None}), (ANY, {"dtype": "<f8"}),
 ]  # fmt: skip
 
 

@@ -53,18 +53,15 @@ COLD = {
     f"sskit.{name}"
     for name in (
         "_cyutility",
-        "core.capabilities",
         "core.checks",
         "core.problem",
         "core.stop",
         "inputs.token_rows",
         "models.graph.adaptive",
         "models.graph.structure",
-        "models.label_sets.structure",
         "models.rankings.structure",
         "models.request",
         "models.slack.problem",
-        "models.structure",
         "models.structured.python_structure",
         "oracles.graph.elimination",
         "oracles.graph.potentials",

@@ -65,21 +65,37 @@ cdef extern from *:
 
 
 cdef class StateBlocks:
-    """Blocks of problems whose labelling is one state: a class, or which of two rows is first.
+    """Blocks whose dual variables are weights of states, and have an exact step.
 
-    Plane k of block i is psi = e_truth - e_k, and B_i keeps angles between statistics: ||B_i d||^2
-    is a number times ||d||^2 where d sums to zero. So the dual variables of a block are a
-    simplex, and the dual objective over it, the other blocks fixed, is maximised by a Euclidean
-    projection onto this simplex. Where labellings are sets of wrong states, all of one weight, that
-    is the largest weight of a wrong state in a mix.
+    psi of a mix of labellings is the weights of the states of the truth less those of the mix. B_i
+    keeps angles between statistics: ||B_i d||^2 is a number times ||d||^2 for differences d of
+    mixes. So the dual objective over a block, the other blocks fixed, is maximised by a Euclidean
+    projection onto the weights that mixes may have.
+
+    By this class the labelling is one state, a class or which of two rows is first, and mixes are a
+    simplex. A subclass may have other ones.
     """
 
     cdef readonly Py_ssize_t n_states
-    cdef double most                         # the largest weight of a wrong state, or 0: one
+    cdef readonly bint pays                  # whatever the number of states
 
     # the state that is the truth
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil
+    # mix += scale * the truth
+    cdef void add_truth(self, Py_ssize_t i, double scale, double* mix) noexcept nogil
     # ||B_i d||^2 of a d with ||d||^2 = 1
     cdef double curvature(self, Py_ssize_t i) noexcept nogil
-    # out[k] = L_i(k), n_states numbers; of states that this block does not have `NO_STATE`
+    # out[k] = change of L_i by state k, n_states numbers; of states that this block does not have
+    # `NO_STATE`
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil
+    # score = loss + theta, but for what all labellings have; returns the best of a labelling, and
+    # that of the mix. Arrays are padded to whole vectors, n numbers
+    cdef double find_scores(
+        self, Py_ssize_t i, const double* theta, const double* loss, const double* mix,
+        Py_ssize_t n, double* score, double* of_mix
+    ) noexcept nogil
+    # target = the maximum of <x, score> - curvature / 2 ||x - mix||^2 over all mixes x
+    cdef void find_target(
+        self, Py_ssize_t i, const double* mix, const double* score, Py_ssize_t n,
+        double curvature, double* target
+    ) noexcept nogil

@@ -1,6 +1,15 @@
-"""Optional capabilities of problems: spaces, blocks of one state, stored planes (see the .pxd)."""
+"""Optional capabilities of problems: spaces, blocks of states, stored planes (see the .pxd)."""
 
 from sskit.core.memory cimport clear_numbers
+
+cdef extern from "projection.hpp" namespace "sskit":
+    double state_scores(
+        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
+        double* score, double* mix
+    ) noexcept nogil
+    void best_mix(
+        const double* weight, const double* score, Py_ssize_t n, double curvature, double* result
+    ) noexcept nogil
 
 
 cdef class FeatureSpace:
@@ -154,13 +163,29 @@ cdef class PlaneStore:
 
 
 cdef class StateBlocks:
-    """Base of all of them: none of its methods is called."""
+    """Base of all of them: of labellings of one state. `truth`, `curvature` and `losses` are called.
+    """
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
         return 0
+
+    cdef void add_truth(self, Py_ssize_t i, double scale, double* mix) noexcept nogil:
+        mix[self.truth(i)] += scale
 
     cdef double curvature(self, Py_ssize_t i) noexcept nogil:
         return 0.0
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
         pass
+
+    cdef double find_scores(
+        self, Py_ssize_t i, const double* theta, const double* loss, const double* mix,
+        Py_ssize_t n, double* score, double* of_mix
+    ) noexcept nogil:
+        return state_scores(theta, theta[self.truth(i)], loss, mix, n, score, of_mix)
+
+    cdef void find_target(
+        self, Py_ssize_t i, const double* mix, const double* score, Py_ssize_t n,
+        double curvature, double* target
+    ) noexcept nogil:
+        best_mix(mix, score, n, curvature, target)

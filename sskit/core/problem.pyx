@@ -151,7 +151,7 @@ cdef class Problem:
         return None
 
     def state_blocks(self):
-        """Return the `StateBlocks` of a problem each of whose labellings is one state, or None.
+        """Return the `StateBlocks` of a problem whose labellings are states, or None.
 
         It is for steps that go to the best mix of all planes of a block at once.
         """

@@ -376,9 +376,9 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         ("cutting_plane"), dual-decomposed training by labels and pairs ("gdmm"), its baseline with
         soft constraints ("soft_bcfw"), or an object of `sskit.solvers`, which has further options.
         "auto" is ``GDMM(method="projection")`` if inference is "lp" or the edges have no cycle,
-        without bounds, warm start or slack rescaling; else "bcfw". "gdmm" solves the relaxed
-        problem, see `inference`, and has a certificate with inference="lp" and with edges without a
-        cycle, where it is the problem itself.
+        without bounds, warm start or slack rescaling; else, and without edges, "bcfw". "gdmm"
+        solves the relaxed problem, see `inference`, and has a certificate with inference="lp" and
+        with edges without a cycle, where it is the problem itself.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
@@ -555,14 +555,15 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         return PairwiseModel(n_features, n_labels, ends, self.fit_intercept, self.inference)
 
     def _solver_for(self, problem, solver):
-        """Return the solver for a problem: on the local polytope "auto" is projections onto it.
+        """Return the solver for a problem: with pairs "auto" projects onto the local polytope.
 
         A step of block-coordinate Frank-Wolfe mixes few sets, where labels that are at their
         margins have mixes of their own: with many labels it takes many steps. A projection finds
         the best mix of all at once, in a tenth to all of the time; and it reads only the pairs that
-        matter, not all as the oracle of the relaxation does. What it cannot do is left to
-        block-coordinate steps. Where all sets are tried, few labels make that as cheap as scores:
-        steps then need neither a cache nor rows in the order of their gaps.
+        matter, not all as the oracle of the relaxation does. Without pairs "bcfw" has projections
+        of its own. What they cannot do is left to block-coordinate steps. Where all sets are tried,
+        few labels make that as cheap as scores: steps then need neither a cache nor rows in the
+        order of their gaps.
         """
         chosen = super()._solver_for(problem, solver)
         asked = chosen is not solver or not self._asks_for_no_solver()
@@ -572,7 +573,7 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         relaxed = structure.digest()["the planes"] == "relaxed"
         if problem.costly and not (relaxed or cut) and structure.n_labels <= FEW_LABELS:
             return BCFW(sampling="permutation", cache=False, stored_passes=STORED_PASSES)
-        if structure.tight and not cut and self.bounds is None:
+        if structure.tight and structure.n_edges and not cut and self.bounds is None:
             return GDMM(method="projection")
         return chosen
 

@@ -14,6 +14,15 @@ from sskit.core.direction cimport Direction
 from sskit.core.lanes cimport prefetch_memory
 from sskit.core.problem cimport goal_value
 
+cdef extern from "projection.hpp" namespace "sskit":
+    double set_scores(
+        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
+        double most, double* score, double* mix
+    ) noexcept nogil
+    void best_set_mix(
+        const double* weight, const double* score, Py_ssize_t n, Py_ssize_t truth, double curvature,
+        double most, double* result
+    ) noexcept nogil
 
 cdef const double[:, ::1] NO_TABLE = np.zeros((0, 1))
 cdef const unsigned char[:, ::1] NO_MASK = np.zeros((0, 1), dtype=np.uint8)
@@ -704,7 +713,7 @@ cdef class WrongStatesStructure(StateStructure):
 
     def state_blocks(self, problem):
         """Return the blocks as sets of wrong states."""
-        return SingleStates(problem, self.part)
+        return WrongStates(problem, self.part)
 
 
 cdef class SingleStates(StateBlocks):
@@ -714,15 +723,12 @@ cdef class SingleStates(StateBlocks):
     ----------
     problem : StructuredProblem
         Of a `StateStructure`.
-    most : float, default=0.0
-        The largest weight of a wrong state in a mix, where labellings are sets of them.
     """
 
     cdef StructuredProblem problem
 
-    def __cinit__(self, StructuredProblem problem not None, double most=0.0):
-        self.problem, self.most = problem, most
-        self.n_states = problem.loss.n_states
+    def __cinit__(self, StructuredProblem problem not None, *args):
+        self.problem, self.n_states = problem, problem.loss.n_states
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
         return self.problem.loss.truth[i]
@@ -732,3 +738,33 @@ cdef class SingleStates(StateBlocks):
 
     cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
         self.problem.loss.write(i, out)
+
+
+cdef class WrongStates(SingleStates):
+    """Sets of wrong states, all of one weight: it is the largest of a wrong state in a mix.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Of a `WrongStatesStructure`.
+    most : float
+        The weight.
+    """
+
+    cdef double most
+
+    def __cinit__(self, StructuredProblem problem not None, double most):
+        self.most = most
+
+    cdef double find_scores(
+        self, Py_ssize_t i, const double* theta, const double* loss, const double* mix,
+        Py_ssize_t n, double* score, double* of_mix
+    ) noexcept nogil:
+        cdef double level = theta[self.truth(i)]
+        return set_scores(theta, level, loss, mix, n, self.most, score, of_mix)
+
+    cdef void find_target(
+        self, Py_ssize_t i, const double* mix, const double* score, Py_ssize_t n,
+        double curvature, double* target
+    ) noexcept nogil:
+        best_set_mix(mix, score, self.n_states, self.truth(i), curvature, self.most, target)

@@ -108,7 +108,7 @@ def test_two_classes_are_one_label():
 
 @pytest.mark.parametrize(
     ("edges", "inference"),
-    [("auto", "lp"), ("tree", "tree"), (None, "independent"), ([[0, 3], [3, 5]], "tree")],
+    [("auto", "lp"), ("tree", "tree"), ([[0, 3], [3, 5]], "tree")],
 )
 def test_auto_on_the_local_polytope_is_projections(edges, inference):
     rng = np.random.default_rng(0)

@@ -2,10 +2,14 @@
 
 import numpy as np
 
+from sskit.inputs.edges import parents_first
+from sskit.oracles.label_sets.sets import TreeSets
+
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from sskit.core.capabilities cimport StateBlocks
 from sskit.core.checks cimport all_below
 from sskit.core.decomposition cimport LabelFactors
 from sskit.core.lanes cimport padded
@@ -13,6 +17,20 @@ from sskit.models.feature_map cimport FeatureMap, score_rows
 from sskit.models.rows cimport add_row, dot_row
 from sskit.models.structure cimport Block, NodeLoss, Structure, StructuredProblem
 from sskit.oracles.label_sets.sets cimport ONE, LabelSetOracle, SetScores, write_pairs
+
+cdef extern from "closed_sets.hpp" namespace "sskit" nogil:
+    cppclass ClosedSetMixes:
+        ClosedSetMixes(Py_ssize_t n, const int32_t* order, const int32_t* parent) except +
+        double best(const double* score)
+        void nearest(
+            const double* mix, const double* score, double curvature, double highest, double* target
+        )
+
+cdef extern from "projection.hpp" namespace "sskit":
+    double state_scores(
+        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
+        double* score, double* mix
+    ) noexcept nogil
 
 # Rounding may let single labels go back and forth between sets that are equally good.
 cdef Py_ssize_t MAX_SWEEPS = 1000
@@ -155,6 +173,12 @@ cdef class LabelSetStructure(Structure):
         """Return labels and pairs as factors; None if not every set of labels is allowed."""
         return None if self.tight is None else LabelSetFactors(problem, self)
 
+    def state_blocks(self, problem):
+        """Return labels as states; None with pairs of labels, or several parents of one."""
+        if self.n_edges or not isinstance(self.oracle, TreeSets):
+            return None
+        return ClosedSets(problem, self.cost, self.oracle.parents)
+
     def best_sets(self, const double[:, ::1] scores, pairs, const signed char[:, ::1] fixed=None):
         """Return the set with the highest score for each row.
 
@@ -235,6 +259,68 @@ cdef void climb(const SetScores* s, unsigned char* has, double* gain) noexcept n
                         gain[s.ends[2 * e + 1 - side]] += s.pair[e] if has[j] else -s.pair[e]
         if not changed:
             break
+
+
+cdef class ClosedSets(StateBlocks):
+    """Sets of labels that hold all ancestors of their labels, without scores of pairs.
+
+    The states are labels, of which a labelling has any number.
+
+    Parameters
+    ----------
+    problem : StructuredProblem
+        Rows and true sets.
+    cost : ndarray of shape (n_labels,), float64
+        Loss of a wrong label.
+    parents : ndarray of shape (n_labels,), int32, or None
+        The parent of each label, -1 for a root; None: all are roots.
+    """
+
+    cdef StructuredProblem problem
+    cdef const double[::1] cost
+    cdef ClosedSetMixes* mixes
+    cdef double highest              # of the scores that were found last
+
+    def __cinit__(self, StructuredProblem problem not None, const double[::1] cost, parents):
+        self.problem, self.cost, self.n_states, self.pays = problem, cost, len(cost), True
+        parents = np.full(len(cost), -1, dtype=np.int32) if parents is None else parents
+        order = parents_first(parents)
+        place = np.append(np.argsort(order), -1)    # that of no parent is the last
+        cdef const int32_t[::1] label = np.append(order, 0).astype(np.int32)
+        cdef const int32_t[::1] above = np.append(place[parents[order]], 0).astype(np.int32)
+        self.mixes = new ClosedSetMixes(self.n_states, &label[0], &above[0])
+
+    def __dealloc__(self):
+        del self.mixes
+
+    cdef void add_truth(self, Py_ssize_t i, double scale, double* mix) noexcept nogil:
+        cdef const int32_t* truth = &self.problem.loss.truth[i * self.n_states]
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            mix[k] += scale * truth[k]
+
+    cdef double curvature(self, Py_ssize_t i) noexcept nogil:
+        return self.problem.map.row_sqnorm[i]
+
+    # cost |y - t| is cost t, which all labellings have, and cost (1 - 2 t) y
+    cdef void losses(self, Py_ssize_t i, double* out) noexcept nogil:
+        cdef const int32_t* truth = &self.problem.loss.truth[i * self.n_states]
+        cdef Py_ssize_t k
+        for k in range(self.n_states):
+            out[k] = self.cost[k] * (1 - 2 * truth[k])
+
+    cdef double find_scores(
+        self, Py_ssize_t i, const double* theta, const double* loss, const double* mix,
+        Py_ssize_t n, double* score, double* of_mix
+    ) noexcept nogil:
+        self.highest = state_scores(theta, 0.0, loss, mix, n, score, of_mix)
+        return self.mixes.best(score)
+
+    cdef void find_target(
+        self, Py_ssize_t i, const double* mix, const double* score, Py_ssize_t n,
+        double curvature, double* target
+    ) noexcept nogil:
+        self.mixes.nearest(mix, score, curvature, self.highest, target)
 
 
 cdef class LabelSetFactors(LabelFactors):

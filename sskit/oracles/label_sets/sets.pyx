@@ -202,7 +202,7 @@ cdef class TreeSets(LabelSetOracle):
         The parent of each label in a hierarchy, -1 for a root; None: the edges make the forest.
     """
 
-    cdef object parents
+    cdef readonly object parents
     cdef const int32_t[:, ::1] places   # (2, n_labels) order and parent of a hierarchy
     cdef Topology forest
     cdef const int32_t* order           # (n_labels,) label at a place

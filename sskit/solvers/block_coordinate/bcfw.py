@@ -44,7 +44,7 @@ class BlockCoordinate(Solver):
             defaults = vars(type(self)())
             stores = any(getattr(self, name) != defaults[name] for name in STORING)
             states = None if problem is None else problem.state_blocks()
-            scores_all = states is not None and states.n_states <= MOST_STATES
+            scores_all = states is not None and (states.pays or states.n_states <= MOST_STATES)
             steps = "projection" if scores_all and not stores else "pairwise"
         keeps_planes = steps in ("pairwise", "away")
         # working sets already return to their blocks
@@ -73,8 +73,9 @@ class BlockCoordinate(Solver):
         """Return the state of a new run, as `start`, of a solver that is resolved."""
         if self.steps == "projection" and problem.state_blocks() is None:
             raise ValueError(
-                "steps='projection' needs a problem whose labellings are one label each, under "
-                f"margin rescaling, which {problem.name} is not; use 'pairwise'"
+                "steps='projection' needs a problem whose labellings are one label each, or sets of "
+                f"labels without pairs, under margin rescaling, which {problem.name} is not; use "
+                "'pairwise'"
             )
         return BlockCoordinateRun(self, problem, regularizer, random_state, gaps, pool)
 
@@ -108,9 +109,10 @@ class BCFW(BlockCoordinate):
         its worst plane to the best ("pairwise"), or the steeper of "fw" and a step away from the
         worst plane ("away"). The last two store planes, and reach small gaps for which plain steps
         are slow. "projection" finds the best combination of all planes at once and stores none; it
-        needs a problem whose labellings are one label each, without components, or rankings of
-        pairs of rows, under margin rescaling. "auto" is "projection" for such problems of up to 32
-        labels, unless options need stored planes, else "pairwise".
+        needs a problem whose labellings are one label each, without components, rankings of pairs
+        of rows, or sets of labels without pairs, also with a hierarchy that is a forest, under
+        margin rescaling. "auto" is "projection" for these sets and for one label of up to 32,
+        unless options need stored planes, else "pairwise".
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"
         Order of the blocks: a new random permutation in every pass, independent uniform draws,
         draws in proportion to the last known block gaps, or always the block with the largest one.

@@ -34,21 +34,6 @@ from sskit.solvers.simplex_qp.program cimport Step, WorkingSet, best_step
 
 cdef extern from "projection.hpp" namespace "sskit":
     const double UNUSED
-    double state_scores(
-        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
-        double* score, double* mix
-    ) noexcept nogil
-    void best_mix(
-        const double* weight, const double* score, Py_ssize_t n, double curvature, double* result
-    ) noexcept nogil
-    double set_scores(
-        const double* theta, double level, const double* loss, const double* weight, Py_ssize_t n,
-        double most, double* score, double* mix
-    ) noexcept nogil
-    void best_set_mix(
-        const double* weight, const double* score, Py_ssize_t n, Py_ssize_t truth, double curvature,
-        double most, double* result
-    ) noexcept nogil
 
 # Differences of scores below this fraction of the sum of their terms are rounding, with which steps
 # could go back and forth for ever.
@@ -382,8 +367,10 @@ cdef class ProjectionUpdate(BCFWUpdate):
 
     With alpha the mix, s the scores of the planes and kappa = c / lam times the curvature, the dual
     grows by c (<d, s> - kappa / 2 ||d||^2) if the mix changes by d: its maximum is the projection
-    of alpha + s / kappa onto the simplex; if labellings are sets of wrong states, onto the part of
-    the simplex in which no wrong state has more than its weight in a set.
+    of alpha + s / kappa onto the mixes: the simplex, where a labelling is one state; if labellings
+    are sets of wrong states, the part of it in which none of these has more than its weight in a
+    set; if they are sets of labels with their ancestors, numbers from 0 to 1 of which no child has
+    more than its parent.
 
     With bounds on w the dual is replaced by a lower bound that touches it at the mix: that of
     weights which are all free.
@@ -415,42 +402,31 @@ cdef class ProjectionUpdate(BCFWUpdate):
         self.change, self.index = np.zeros(n), np.zeros(n, dtype=np.int32)
 
     cdef int run(self, Py_ssize_t i, Sampler sampler) except -1 nogil:
-        cdef Py_ssize_t truth = self.blocks.truth(i), k, e
-        cdef double weight = self.problem.block_weight[i], best, mix, most = self.blocks.most
+        cdef Py_ssize_t k, e
+        cdef double weight = self.problem.block_weight[i], best, mix
         cdef double curvature = weight / self.regularizer.lam * self.blocks.curvature(i)
         self.averager.begin_step()
         self.problem.scores(i, &self.regularizer.w[0], &self.theta[0])
         self.blocks.losses(i, &self.loss[0])
         for k in range(self.n_padded):
             self.alpha[k] = 0.0
-        # q = e_truth - alpha
+        # q = truth - alpha
         for e in range(self.dual.blocks[i].n):
             self.alpha[self.dual.blocks[i].index[e]] = -self.dual.blocks[i].value[e]
-        self.alpha[truth] += 1.0
-        if most == 0.0:
-            best = state_scores(
-                &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
-                &self.score[0], &mix
-            )
-        else:
-            best = set_scores(
-                &self.theta[0], self.theta[truth], &self.loss[0], &self.alpha[0], self.n_padded,
-                most, &self.score[0], &mix
-            )
+        self.blocks.add_truth(i, 1.0, &self.alpha[0])
+        best = self.blocks.find_scores(
+            i, &self.theta[0], &self.loss[0], &self.alpha[0], self.n_padded, &self.score[0], &mix
+        )
         self.record_gap(i, weight * (best - mix), sampler)
         if self.gaps[i] <= 0.0:
             return 0
-        if most == 0.0:
-            best_mix(&self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0])
-        else:
-            best_set_mix(
-                &self.alpha[0], &self.score[0], self.blocks.n_states, truth, curvature, most,
-                &self.target[0]
-            )
-        return self.project(i, truth, curvature)
+        self.blocks.find_target(
+            i, &self.alpha[0], &self.score[0], self.n_padded, curvature, &self.target[0]
+        )
+        return self.project(i, curvature)
 
     # replace the mix by the target
-    cdef int project(self, Py_ssize_t i, Py_ssize_t truth, double curvature) except -1 nogil:
+    cdef int project(self, Py_ssize_t i, double curvature) except -1 nogil:
         cdef Py_ssize_t k, n = 0
         cdef double weight = self.problem.block_weight[i], gain = 0.0, loss = 0.0, change
         cdef double scale = weight / self.regularizer.lam
@@ -465,23 +441,23 @@ cdef class ProjectionUpdate(BCFWUpdate):
                 index[n] = <int32_t>k
                 value[n] = -change
                 n += 1
-            loss += target[k] * self.loss[k]
         if gain <= 0.0:
             return 0
         self.increase += weight * gain
         self.delta.add(index, value, n, 1.0)
+        self.blocks.add_truth(i, -1.0, target)
+        n = 0
+        for k in range(self.blocks.n_states):
+            if target[k] != 0.0:
+                loss += target[k] * self.loss[k]
+                index[n] = <int32_t>k
+                value[n] = -target[k]
+                n += 1
         self.regularizer.add(self.problem, i, self.delta, scale)
         self.averager.add_step(
             self.problem, i, self.delta, scale, weight * (loss - self.dual.blocks[i].plane_loss[0])
         )
         self.delta.clear()
-        target[truth] -= 1.0
-        n = 0
-        for k in range(self.blocks.n_states):
-            if target[k] != 0.0:
-                index[n] = <int32_t>k
-                value[n] = -target[k]
-                n += 1
         self.dual.assign_pairs(i, index, value, n, loss)
         return 0
 

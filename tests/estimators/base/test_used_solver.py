@@ -141,7 +141,7 @@ def test_rows_of_many_labels_take_no_cuts():
     X = np.random.default_rng(0).normal(size=(30, 8))
     Y = (X @ np.ones((8, 120)) + np.random.default_rng(1).normal(size=(30, 120)) > 0).astype(int)
     model = sskit.MultilabelPairwise(edges=None, random_state=0, tol=0.1).fit(X, Y)
-    assert type(model.solver_) is GDMM
+    assert type(model.solver_) is BCFW and model.solver_.steps == "projection"
 
 
 def test_with_very_many_weights_cuts_are_too_dear():

@@ -71,7 +71,7 @@ def main():
     print("tokens           labels" + "".join(f"  {length:5g}" for length in LENGTHS))
     kinds = (
         ("dense", dense_tokens, (16, 100, 500), 0.5),
-        ("sparse", sparse_tokens, (5, 20, 80), 4.0),
+        ("sparse", sparse_tokens, (5, 20, 80), 3.0),
     )
     for kind, make, sizes, most in kinds:
         for size in sizes:

@@ -96,7 +96,7 @@ cdef Py_ssize_t LEAST_ACTIVE = 12
 # Rows have a Gram matrix if that has no more numbers, both triangles, than this times their entries:
 # dense ones up to half as many as they have columns (see examples/benchmarks/gram.py).
 cdef double GRAM_OF_DENSE = 0.5
-cdef double GRAM_OF_SPARSE = 4.0
+cdef double GRAM_OF_SPARSE = 3.0
 # Products with planes are computed for all nodes if the planes have so many entries for each.
 cdef Py_ssize_t MANY_ENTRIES = 16
 

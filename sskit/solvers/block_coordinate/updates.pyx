@@ -379,6 +379,8 @@ cdef class ProjectionUpdate(BCFWUpdate):
     ----------
     Keerthi, Sundararajan, Chang, Hsieh, Lin (2008). A sequential dual method for large scale
     multi-class linear SVMs. KDD.
+
+    Pardalos, Xue (1999). Algorithms for a class of isotonic regression problems. Algorithmica 23.
     """
 
     cdef StateBlocks blocks

@@ -30,7 +30,7 @@ def dense_tokens(rng, labels, p, n_labels):
 
 
 def sparse_tokens(rng, labels, n_entries, n_labels):
-    """Return tokens of words; a word goes with a label, and half of the words with that of theirs."""
+    """Return tokens of words, each of a label: half of a token's are of its own, or more."""
     chances = np.cumsum(1.0 / np.arange(1, N_WORDS // n_labels + 1))
     X = []
     for y in labels:
@@ -84,7 +84,7 @@ def main():
                         for _ in range(max(8_000 // T, 10))
                     ]
                     X = make(rng, y, size, n_labels)
-                    has = T + 1 <= most * size
+                    has = most * size >= T + 1
                     times = [[seconds(X, y, ask, has) for ask in (True, False)] for _ in range(3)]
                     ones, others = np.min(times, axis=0)
                     print(f"  {others / ones:5.2f}", end="", flush=True)

@@ -163,8 +163,7 @@ cdef class PlaneStore:
 
 
 cdef class StateBlocks:
-    """Base of all of them: of labellings of one state. `truth`, `curvature` and `losses` are called.
-    """
+    """Base of all of them, of labellings of one state."""
 
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil:
         return 0

@@ -635,8 +635,9 @@ class HierarchicalMultilabel(FittedHierarchy, LabelSetClassifier):
         whose objects have the options of the search.
     solver : str or solver object, default="auto"
         One of "auto", "bcfw", "multi_plane", "frank_wolfe", "subgradient" and "cutting_plane":
-        block-coordinate Frank-Wolfe ("auto"), the variant with stored planes, batch Frank-Wolfe, stochastic subgradient, cutting planes, or an object of
-        `sskit.solvers`, which has further options.
+        block-coordinate Frank-Wolfe ("auto"), the variant with stored planes, batch Frank-Wolfe,
+        stochastic subgradient, cutting planes, or an object of `sskit.solvers`, which has further
+        options.
     steps : {"auto", "fw", "pairwise", "away"}, default="auto"
         Kind of step of the solver "bcfw"; see `sskit.solvers.BCFW`.
     sampling : {"auto", "permutation", "uniform", "gap", "max_gap"}, default="auto"

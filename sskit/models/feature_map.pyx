@@ -93,7 +93,7 @@ cdef Py_ssize_t DENSE_ENTRIES = 16
 # table that is read in whole vectors. Few active rows are taken from the Gram matrix in any case.
 cdef Py_ssize_t ENTRY_COST = 50
 cdef Py_ssize_t LEAST_ACTIVE = 12
-# Rows have a Gram matrix if that has no more numbers, both triangles, than this times their entries:
+# Rows have a Gram matrix if both triangles have no more numbers than this times their entries:
 # dense ones up to half as many as they have columns (see examples/benchmarks/gram.py).
 cdef double GRAM_OF_DENSE = 0.5
 cdef double GRAM_OF_SPARSE = 3.0

@@ -175,9 +175,7 @@ class TrainingTask(NamedTuple):
         w = w if overwrite or self.options.columns is not None else np.array(w)
         return self.to_attributes(self.to_user(w, overwrite))
 
-    def solve(
-        self, solver, make_regularizer, *, start=None, begin_at=None, goes_on=True, **limits
-    ):
+    def solve(self, solver, make_regularizer, *, start=None, begin_at=None, goes_on=True, **limits):
         """Solve the problem, round after round if labels are not known.
 
         Parameters

@@ -73,9 +73,9 @@ class BlockCoordinate(Solver):
         """Return the state of a new run, as `start`, of a solver that is resolved."""
         if self.steps == "projection" and problem.state_blocks() is None:
             raise ValueError(
-                "steps='projection' needs a problem whose labellings are one label each, or sets of "
-                f"labels without pairs, under margin rescaling, which {problem.name} is not; use "
-                "'pairwise'"
+                "steps='projection' needs a problem whose labellings are one label each, or sets "
+                f"of labels without pairs, under margin rescaling, which {problem.name} is not; "
+                "use 'pairwise'"
             )
         return BlockCoordinateRun(self, problem, regularizer, random_state, gaps, pool)
 

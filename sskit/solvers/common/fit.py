@@ -344,9 +344,7 @@ def begin(
     return fit
 
 
-def solve(
-    solver, problem, regularizer, *, tol, max_iter, on_pass, stop, goes_on=True, **options
-):
+def solve(solver, problem, regularizer, *, tol, max_iter, on_pass, stop, goes_on=True, **options):
     """Solve a problem by a solver that is resolved; see `Solver.solve`, whose arguments these are.
 
     Parameters

@@ -228,10 +228,10 @@ def test_refusals():
     chains, toy = make_chains(8, random_state=0), TOYS["chain"](0, n=4)
     state = toy.problem, DualState(toy.problem), toy.regularizer(0.1), Averager(0)
     for error, message, call in [
-        (ValueError, "one label each, or sets of labels without pairs, under margin rescaling, which Chain",
+        (ValueError, "sets of labels without pairs, under margin rescaling, which Chain",
          lambda: SequenceTagger(solver=PROJECTION).fit(*chains)),
-        (ValueError, "sets of labels without pairs, under margin",
-         lambda: MultilabelPairwise(solver=PROJECTION).fit(X, np.arange(90)[:, None] % [2, 3] == 0)),
+        (ValueError, "one label each, or sets of labels without pairs",
+         lambda: MultilabelPairwise(solver=PROJECTION).fit(X, np.eye(2, dtype=int)[Y % 2])),
         (ValueError, "'projection' needs a problem", lambda: fitted(rescaling="slack")),
         (ValueError, "'steps' parameter of SequenceTagger",
          lambda: SequenceTagger(steps="projection").fit(*chains)),

@@ -520,7 +520,7 @@ cdef class StructuredProblem(Problem):
         return self.structure.decomposition(self)
 
     def state_blocks(self):
-        """Return the `StateBlocks` of a problem with one state per labelling, or None."""
+        """Return the `StateBlocks` of the problem, or None."""
         return self.structure.state_blocks(self)
 
     def coded_planes(self):

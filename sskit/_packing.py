@@ -104,8 +104,9 @@ def _smallest(numbers):
 def _of_names(names):
     """Return a dict of strings: a text, and what separates them in it, or their lengths."""
     for separator in SEPARATORS:
-        if not any(separator in name for name in names):
-            text = _squeezed(separator.join(names).encode("utf-8", "surrogatepass"))
+        text = separator.join(names)
+        if text.count(separator) == len(names) - 1:
+            text = _squeezed(text.encode("utf-8", "surrogatepass"))
             return {"number": len(names), "separator": separator, "text": text}
     lengths, dtype = _smallest([*map(len, names)])
     text = _squeezed("".join(names).encode("utf-8", "surrogatepass"))

@@ -79,7 +79,7 @@ cdef class StateBlocks:
     cdef readonly Py_ssize_t n_states
     cdef readonly bint pays                  # whatever the number of states
 
-    # the state that is the truth
+    # the state that is the truth, where it is one
     cdef Py_ssize_t truth(self, Py_ssize_t i) noexcept nogil
     # mix += scale * the truth
     cdef void add_truth(self, Py_ssize_t i, double scale, double* mix) noexcept nogil

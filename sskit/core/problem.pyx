@@ -227,9 +227,6 @@ cdef class Problem:
         """
         return n_calls
 
-    def release(self):
-        """Free memory that only makes training faster; by default there is none."""
-
     def fingerprint(self):
         """Return the `Fingerprint`, the same for problems of the same model and data."""
         raise NotImplementedError(f"{type(self).__name__} must implement fingerprint")

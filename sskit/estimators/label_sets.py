@@ -569,11 +569,12 @@ class MultilabelPairwise(FittedPairs, LabelSetClassifier):
         asked = chosen is not solver or not self._asks_for_no_solver()
         if asked or self.rescaling != "margin":
             return chosen
-        structure, cut = problem.structure, self.inference == "graphcut"
-        relaxed = structure.digest()["the planes"] == "relaxed"
-        if problem.costly and not (relaxed or cut) and structure.n_labels <= FEW_LABELS:
+        structure = problem.structure
+        if self.inference == "graphcut":
+            return chosen
+        if problem.costly and not structure.tight and structure.n_labels <= FEW_LABELS:
             return BCFW(sampling="permutation", cache=False, stored_passes=STORED_PASSES)
-        if structure.tight and structure.n_edges and not cut and self.bounds is None:
+        if structure.tight and structure.n_edges and self.bounds is None:
             return GDMM(method="projection")
         return chosen
 

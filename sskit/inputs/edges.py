@@ -103,7 +103,9 @@ def parents_first(parents):
 
     Returns
     -------
-    order : ndarray of shape (n_nodes,), int32
-        The nodes by their depth.
+    places : ndarray of shape (2, n_nodes), int32
+        The nodes by their depth, and where the parent of each of these is among them, -1 for roots.
     """
-    return np.argsort(ancestors_and_depths(parents)[1], kind="stable").astype(np.int32)
+    order = np.argsort(ancestors_and_depths(parents)[1], kind="stable")
+    place = np.append(np.argsort(order), -1)  # that of no parent is the last
+    return np.stack([order, place[parents[order]]]).astype(np.int32)

@@ -94,9 +94,11 @@ cdef Py_ssize_t DENSE_ENTRIES = 16
 cdef Py_ssize_t ENTRY_COST = 50
 cdef Py_ssize_t LEAST_ACTIVE = 12
 # Rows have a Gram matrix if both triangles have no more numbers than this times their entries:
-# dense ones up to half as many as they have columns (see examples/benchmarks/gram.py).
+# dense ones up to half as many as they have columns (see examples/benchmarks/gram.py). Of sparse
+# ones matrices pay up to three times; up to four they save memory, for without them the image of a
+# step touches most of a vector of weights.
 cdef double GRAM_OF_DENSE = 0.5
-cdef double GRAM_OF_SPARSE = 3.0
+cdef double GRAM_OF_SPARSE = 4.0
 # Products with planes are computed for all nodes if the planes have so many entries for each.
 cdef Py_ssize_t MANY_ENTRIES = 16
 

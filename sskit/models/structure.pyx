@@ -3,7 +3,7 @@
 import numpy as np
 
 from sskit.core.fingerprint import Fingerprint
-from sskit.models.features import NO_GRAMS, value_digests
+from sskit.models.features import value_digests
 
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
@@ -526,11 +526,6 @@ cdef class StructuredProblem(Problem):
     def coded_planes(self):
         """Return what computes products of planes by their codes, or None."""
         return self.structure.coded_planes(self)
-
-    def release(self):
-        """Free the Gram matrices of rows: without them the norms of steps take longer."""
-        if self.map.grams is not None:
-            self.map.grams = NO_GRAMS
 
     def fingerprint(self):
         """Return the `Fingerprint`, the same for problems of the same model and data."""

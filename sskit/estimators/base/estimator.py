@@ -433,9 +433,8 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
                     point = Completed(point, rounds.truth, solution.w)
                 columns = options.columns and options.columns.alone()
                 kept["_warm_start"] = WarmStart(fingerprint, point, columns)
-            # what only the run needs may be most of the memory
+            # the vectors and planes of the run may be most of the memory
             solution = replace(solution, fit=None)
-            problem.release()
             if problem.n_weights >= MANY_WEIGHTS:
                 return_memory()
             further = {"rounds": rounds, "overwrite": not self.warm_start}

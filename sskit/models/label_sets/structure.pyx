@@ -284,11 +284,8 @@ cdef class ClosedSets(StateBlocks):
     def __cinit__(self, StructuredProblem problem not None, const double[::1] cost, parents):
         self.problem, self.cost, self.n_states, self.pays = problem, cost, len(cost), True
         parents = np.full(len(cost), -1, dtype=np.int32) if parents is None else parents
-        order = parents_first(parents)
-        place = np.append(np.argsort(order), -1)    # that of no parent is the last
-        cdef const int32_t[::1] label = np.append(order, 0).astype(np.int32)
-        cdef const int32_t[::1] above = np.append(place[parents[order]], 0).astype(np.int32)
-        self.mixes = new ClosedSetMixes(self.n_states, &label[0], &above[0])
+        cdef const int32_t[:, ::1] places = parents_first(parents)
+        self.mixes = new ClosedSetMixes(self.n_states, &places[0, 0], &places[1, 0])
 
     def __dealloc__(self):
         del self.mixes

@@ -216,9 +216,7 @@ cdef class TreeSets(LabelSetOracle):
         self.exact = self.lock_free = True
         self.parents = parents
         if parents is not None:
-            order = parents_first(parents)
-            place = np.append(np.argsort(order), -1)    # that of no parent is the last
-            self.places = np.stack([order, place[parents[order]]]).astype(np.int32)
+            self.places = parents_first(parents)
             self.lift.resize(len(parents))
             self.low = -INFINITY
             if len(parents):

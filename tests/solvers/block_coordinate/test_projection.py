@@ -143,7 +143,7 @@ def test_rows_without_features_take_their_best_sets():
     model.fit(X, sets)
     assert model.certified_ and model.solver_.steps == "projection"
     # hinges of empty rows: the loss of both labels, which no weights change
-    assert model.primal_objective_ >= 1.0 - 1e-12
+    assert model.dual_objective_ >= 1.0 - 1e-12
 
 
 @pytest.mark.parametrize("bounded", [False, True])

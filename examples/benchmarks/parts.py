@@ -1,13 +1,13 @@
 """Data in parts: passes by number of workers, and parts that are loaded for each pass.
 
-Usage: python parts.py [rounds [case ...] | memory [GIGABYTES]]
+Usage: python parts.py [rounds | default [case ...] | memory [GIGABYTES]]
 
 "rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make their passes
 at the same weights and add their updates, all in one process, so the result does not depend on the
-number of cores. "memory": sequences of dense rows in a file of each part, which is loaded for each
+number of cores. "default": the same with 1 to 4 workers for estimators with default settings. "memory": sequences of dense rows in a file of each part, which is loaded for each
 pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
 
-The cases "ocr" and "conll" need data sets, see sskit.datasets.
+Most cases need data sets, see sskit.datasets.
 """
 
 import argparse
@@ -19,13 +19,16 @@ import time
 import warnings
 from pathlib import Path
 
+import _cases
 import dask
 import numpy as np
 from _common import conll, ocr
-from many_cores import embeddings, sentences
+from many_cores import embeddings, grids, sentences, trees
+from multilabel_tables import rcv1, yeast
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import SequenceTagger
+from sskit import SegmentationModel, SequenceTagger, TreeTagger
 from sskit.dask import Distributed
 from sskit.dask._places import InProcess
 from sskit.utils import RaggedArray
@@ -35,10 +38,33 @@ MOST_PASSES = 300
 N_FEATURES, N_LABELS, N_PARTS = 768, 17, 60
 
 CASES = {
-    "ocr": (lambda: ocr("large")[:2], {"lam": 1e-3, "loss": "hamming"}),
-    "conll": (lambda: conll()[:2], {}),
-    "embeddings": (lambda: embeddings(n_tokens=60_000, n_features=96), {}),
-    "sentences": (lambda: sentences(n_sentences=20_000), {}),
+    "ocr": lambda: (SequenceTagger(lam=1e-3, loss="hamming"), *ocr("large")[:2]),
+    "conll": lambda: (SequenceTagger(), *conll()[:2]),
+    "embeddings": lambda: (SequenceTagger(), *embeddings(n_tokens=60_000, n_features=96)),
+    "sentences": lambda: (SequenceTagger(), *sentences(n_sentences=20_000)),
+}
+
+
+def training(case):
+    """Return the estimator and the training data of one of all cases."""
+    estimator, _, X, y, *_ = case()
+    return estimator, X, y
+
+
+# Estimators with default settings.
+DEFAULTS = {
+    "letters": lambda: training(lambda: _cases.letters("large")),
+    "tags": lambda: training(_cases.words),
+    "chunks": lambda: training(_cases.chunks),
+    "embeddings": CASES["embeddings"],
+    "trees": lambda: (TreeTagger(), *trees()),
+    "mails": lambda: training(_cases.mails),
+    "grids": lambda: (SegmentationModel(lam=0.01), *grids()),
+    "digits": lambda: training(_cases.digits),
+    "usps": lambda: training(_cases.usps),
+    "yeast": lambda: training(lambda: _cases.sets(yeast)),
+    "topics": lambda: training(lambda: _cases.sets(lambda: rcv1(30))),
+    "codes": lambda: training(_cases.codes),
 }
 
 
@@ -61,19 +87,14 @@ class Simulated(Distributed):
         return super()._fit_by(many, *given)
 
 
-def rounds(name):
+def rounds(name, case, numbers):
     """Print the passes of a case by number of workers."""
-    data, options = CASES[name]
-    X, y = data()
-    order = np.random.RandomState(0).permutation(len(X))
-    X, y = ([data[i] for i in order] for data in (X, y))
-    for n_workers in N_WORKERS:
-        cuts = np.linspace(0, len(X), n_workers + 1).astype(int)
-        parts = [
-            [data[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
-            for data in (X, y)
-        ]
-        model = SequenceTagger(max_iter=MOST_PASSES, random_state=0, **options)
+    estimator, X, y = case()
+    order = np.random.RandomState(0).permutation(len(y))
+    for n_workers in numbers:
+        groups = np.array_split(order, n_workers)
+        parts = [[taken(data, group) for group in groups] for data in (X, y)]
+        model = clone(estimator).set_params(max_iter=MOST_PASSES, random_state=0)
         start = time.perf_counter()
         fitted = Simulated(model).fit(*parts).estimator_
         fraction = fitted.dual_gap_ / fitted.primal_objective_
@@ -82,6 +103,11 @@ def rounds(name):
             f"{time.perf_counter() - start:.0f} s",
             flush=True,
         )
+
+
+def taken(data, index):
+    """Return some samples of an array or a list."""
+    return data[index] if hasattr(data, "shape") else [data[i] for i in index]
 
 
 def write_parts(folder, gigabytes):
@@ -146,14 +172,19 @@ def memory(gigabytes):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="?", choices=["rounds", "memory", "mapped", "parts"])
+    parser.add_argument(
+        "what", nargs="?", choices=["rounds", "default", "memory", "mapped", "parts"]
+    )
     parser.add_argument("more", nargs="*")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     if arguments.what in ("mapped", "parts"):
         fit(Path(arguments.more[0]), arguments.what)
     if arguments.what in (None, "rounds"):
-        for case in arguments.more or CASES:
-            rounds(case)
+        for name in arguments.more or CASES:
+            rounds(name, CASES[name], N_WORKERS)
+    if arguments.what in (None, "default"):
+        for name in arguments.more or DEFAULTS:
+            rounds(name, DEFAULTS[name], N_WORKERS[:3])
     if arguments.what in (None, "memory"):
         memory(float(arguments.more[0]) if arguments.more else 0.5)

@@ -15,8 +15,9 @@ cdef class Regularizer:
     cdef readonly double[::1] w        # (n_weights + LANES,)
     cdef readonly Py_ssize_t n_weights
     cdef readonly bint bounded
-    cdef readonly Py_ssize_t version   # grows whenever all of v may have changed
+    cdef readonly Py_ssize_t version   # grows whenever v may have changed, after many steps once
     cdef readonly object prior         # ndarray (n_weights,), None for zero
+    cdef list copies                   # whose version is that of the v that they have
     cdef readonly object covector      # of the space of the problem: whose ||w||^2 is meant
 
     # v += step * B_i delta, and w follows
@@ -26,6 +27,12 @@ cdef class Regularizer:
     cdef double grow(self, Problem problem, Py_ssize_t i, Direction delta) except? -1 nogil
     # make all of w the image of v
     cdef void refresh(self) noexcept nogil
+    # weights of the same kind, equal to these once they follow: one for each worker k > 0, the
+    # same one for all runs that change these weights
+    cdef Regularizer copy_of(self, Py_ssize_t k)
+    cdef Regularizer like(self)
+    # take over the weights of which this is a copy, if it has not all their changes
+    cdef int follow(self, Regularizer other) except -1
 
 
 cdef class BoxRegularizer(Regularizer):

@@ -32,6 +32,7 @@ cdef class Regularizer:
         self.covector = itself if boxed or covector is None else covector
         self.v = np.zeros(self.n_weights + LANES)
         self.w = self.v
+        self.copies = []
 
     cdef int add(self, Problem problem, Py_ssize_t i, Direction delta, double step) except -1 nogil:
         return problem.scatter(i, delta, step, &self.v[0])
@@ -40,6 +41,29 @@ cdef class Regularizer:
         return problem.grow(i, delta, &self.w[0], &self.v[0])
 
     cdef void refresh(self) noexcept nogil:
+        self.version += 1
+
+    cdef Regularizer copy_of(self, Py_ssize_t k):
+        cdef Regularizer copy
+        while len(self.copies) < k:
+            copy = self.like()
+            copy.version = -1
+            self.copies.append(copy)
+        return self.copies[k - 1]
+
+    cdef Regularizer like(self):
+        return Regularizer(self.lam, self.n_weights)
+
+    cdef int follow(self, Regularizer other) except -1:
+        if self.version != other.version:
+            self.v[:] = other.v
+            if self.bounded:
+                self.w[:] = other.w
+            self.version = other.version
+        return 0
+
+    def has_changed(self):
+        """Let copies know that v has changed."""
         self.version += 1
 
     def set_prior(self, prior):
@@ -166,6 +190,9 @@ cdef class BoxRegularizer(Regularizer):
         self.version += 1
         for j in range(self.n_weights):
             self.w[j] = min(max(self.v[j], self.lower[j]), self.upper[j])
+
+    cdef Regularizer like(self):
+        return BoxRegularizer(self.lam, self.lower, self.upper)
 
     def image(self, v):
         """Return clip(v, lower, upper)."""

@@ -1,10 +1,12 @@
 """The workers of a Dask cluster, each with the parts that the scheduler puts there."""
 
 import asyncio
+import math
 import sys
 import threading
 import time
 import warnings
+from collections import Counter, defaultdict
 from contextlib import suppress
 
 import dask
@@ -25,6 +27,9 @@ CURRENT = threading.Lock()
 MOST_TRIES = 4
 # After so many losses without a pass in between the fit raises an error.
 MOST_LOSSES = 10
+# Data that are put together on a worker are at most this share of its memory: reading makes a copy,
+# and there are weights and dual variables.
+LARGEST_SHARE = 0.25
 # Before Python 3.11 there are two.
 LATE = (TimeoutError, asyncio.TimeoutError)
 
@@ -70,28 +75,28 @@ class Cluster(Places):
         Of the cluster.
     timeout : float
         Seconds to wait for a worker while there is none, or for the scheduler.
+    n_workers : int or None
+        On how many workers parts are put together at most; None: on as few as have room for them.
     store : Checkpoint or None
         Has the starts of parts that were lost.
     estimator, parts, starts, remembers : object
         As of `Places`.
     """
 
-    def __init__(self, client, timeout, store, estimator, *arguments):
+    def __init__(self, client, timeout, n_workers, store, estimator, *arguments):
         # callbacks are called in this process
         super().__init__(type(estimator)(**estimator.get_params(deep=False)), *arguments)
-        self.client, self.timeout, self.store = client, timeout, store
+        self.client, self.timeout, self.n_workers = client, timeout, n_workers
+        self.store = store
         self.n_told = self.n_losses = 0
         self.actors = []  # all of them, also those whose parts have no samples
 
     def hold(self):
-        """Make actors of the parts that are missing, on the workers that have these."""
+        """Make actors of the parts that are missing, on workers that have some of these."""
         futures = self.load(self.missing)
-        has = self.client.who_has(list(futures.values()))
-        groups = {}
-        for number, future in futures.items():
-            groups.setdefault(next(iter(has.get(future.key) or ()), None), {})[number] = future
         actors = {}
-        for address, values in groups.items():
+        for address, numbers in self.assign(futures).items():
+            values = {number: futures[number] for number in sorted(numbers)}
             parts = {number: self.make_part(number, None, True) for number in values}
             where = {} if address is None else {"workers": [address], "allow_other_workers": True}
             actor = self.client.submit(LocalFit, parts, values, actor=True, pure=False, **where)
@@ -106,6 +111,38 @@ class Cluster(Places):
                     self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:
             self.lose([], "workers that were to take parts")
+
+    def assign(self, futures):
+        """Return the numbers of the parts that each worker is to have, by its address.
+
+        Passes of several workers gain less than those of one, which has all data.
+        """
+        has = self.client.who_has(list(futures.values()))
+        keys = [future.key for future in futures.values()]
+        n_bytes = self.client.nbytes(keys, summary=False)
+        numbers, load = defaultdict(list), Counter()
+        for number, future in futures.items():
+            address = next(iter(has.get(future.key) or ()), None)
+            numbers[address].append(number)
+            load[address] += n_bytes.get(future.key, 0)
+        n_workers = self.n_workers
+        if n_workers is None:
+            n_workers = math.ceil(load.total() / (LARGEST_SHARE * self.least_memory(numbers)))
+        kept = [address for address, _ in load.most_common(max(n_workers - len(self.places), 1))]
+        for address in numbers.keys() - kept:
+            for number in numbers.pop(address):
+                least = min(kept, key=load.__getitem__)
+                numbers[least].append(number)
+                load[least] += n_bytes.get(futures[number].key, 0)
+        return numbers
+
+    def least_memory(self, addresses):
+        """Return the bytes that each of some workers may use; 1 if none of them answers."""
+        where = [address for address in addresses if address is not None]
+        with suppress(OSError, *LATE):
+            limits = self.client.run(memory_limit, workers=where, on_error="ignore").values()
+            return min(limits, default=1)
+        return 1
 
     def load(self, numbers):
         """Submit parts to the scheduler; return their futures by number."""
@@ -220,6 +257,13 @@ class Cluster(Places):
         with suppress(OSError, *LATE):
             self.client.cancel(self.actors)
         super().close()
+
+
+def memory_limit(dask_worker):
+    """Return the bytes that a worker may use; Dask gives it."""
+    from distributed.system import MEMORY_LIMIT
+
+    return dask_worker.memory_manager.memory_limit or MEMORY_LIMIT
 
 
 @dask.delayed(pure=False, traverse=False)

@@ -21,7 +21,7 @@ from sskit.solvers import BCFW, LBFGS
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from sskit.dask import Distributed  # noqa: E402
+from sskit.dask import Distributed, _cluster  # noqa: E402
 from sskit.dask._cluster import find_client  # noqa: E402
 
 RAW = {"standardize": False, "surrogate": "crammer_singer"}
@@ -93,9 +93,18 @@ def assert_right(found, whole=None):
 
 
 @pytest.mark.parametrize("form", [as_arrays, as_delayed, as_data, as_futures, as_one])
-def test_the_optimum_is_that_of_a_local_fit(client, whole, form):
+@pytest.mark.parametrize("n_workers", [None, 2])
+def test_the_optimum_is_that_of_a_local_fit(client, whole, form, n_workers):
     X, y = form(client)
-    assert_right(Distributed(MODEL, client=client).fit(X, y), whole)
+    found = Distributed(MODEL, client=client, n_workers=n_workers).fit(X, y)
+    assert_right(found, whole)
+    assert found.n_workers_ == (n_workers if n_workers and form is not as_one else 1)
+
+
+def test_parts_are_put_together_only_where_they_have_room(client, monkeypatch):
+    monkeypatch.setattr(_cluster, "LARGEST_SHARE", 1e-9)
+    assert Distributed(MODEL, client=client).fit(*as_data(client)).n_workers_ == 2
+    assert Distributed(MODEL, client=client, n_workers=1).fit(*as_data(client)).n_workers_ == 1
 
 
 def test_likelihoods_are_added_up(client):
@@ -108,14 +117,14 @@ def test_likelihoods_are_added_up(client):
     assert (np.diff(fitted.history_["n_bytes"]) >= 3 * 8 * found.coef_.size).all()
     with pytest.warns(ConvergenceWarning, match="max_time"):
         slow = clone(model).set_params(solver=LBFGS(max_time=1e-3), tol=0)
-        slow = Distributed(slow, client=client).fit(*as_delayed(client)).estimator_
+        slow = Distributed(slow, client=client, n_workers=2).fit(*as_delayed(client)).estimator_
     assert slow.certified_ and slow.dual_objective_ <= one.primal_objective_ + 1e-9
 
 
 def test_scores_are_counted_in_a_second_look_at_each_part(client):
     model = PartsModel([1, -1, 1], n_types=1, tol=0.1, random_state=0)
     X, y = ([data[:8], data[8:8], data[8:]] for data in (list(MAPS), list(PLACES)))
-    found = Distributed(model, client=client).fit(X, y).estimator_
+    found = Distributed(model, client=client, n_workers=2).fit(X, y).estimator_
     one = clone(model).fit(MAPS, PLACES)
     np.testing.assert_allclose(found.score_curves_, one.score_curves_, rtol=1e-12)
     assert found.certified_ and found.dual_objective_ <= one.primal_objective_
@@ -125,10 +134,10 @@ def test_errors_name_the_part(client):
     X, y = as_delayed(client)
     y[3] = dask.delayed(lambda y: y[:-1])(y[3])
     with pytest.raises(ValueError, match="^part 3: .*120.*119"):
-        Distributed(MODEL, client=client).fit(X, y)
+        Distributed(MODEL, client=client, n_workers=2).fit(X, y)
     y[3] = dask.delayed(lambda: 1 / 0)()
     with pytest.raises(RuntimeError, match="^part 3: ZeroDivisionError: division by zero"):
-        Distributed(MODEL, client=client).fit(X, y)
+        Distributed(MODEL, client=client, n_workers=2).fit(X, y)
 
 
 def test_two_fits_at_once_do_not_meet(client, whole):
@@ -136,7 +145,7 @@ def test_two_fits_at_once_do_not_meet(client, whole):
     found = {}
 
     def fit(model):
-        found[model] = Distributed(model, client=client).fit(*as_delayed(client))
+        found[model] = Distributed(model, client=client, n_workers=2).fit(*as_delayed(client))
 
     threads = [threading.Thread(target=fit, args=(model,)) for model in (MODEL, other)]
     for thread in threads:
@@ -149,7 +158,7 @@ def test_two_fits_at_once_do_not_meet(client, whole):
 
 
 def test_the_client_is_cloned_but_not_pickled(client):
-    model = Distributed(MODEL, client=client).fit(*as_delayed(client))
+    model = Distributed(MODEL, client=client, n_workers=2).fit(*as_delayed(client))
     assert (np.diff(model.history_["n_bytes"]) > 0).all()
     assert clone(model).client is client
     loaded = pickle.loads(pickle.dumps(model))
@@ -172,7 +181,9 @@ def test_which_client_is_used(client):
 
 def test_warm_start_goes_on_part_by_part(client, whole):
     data = as_delayed(client)
-    model = Distributed(clone(MODEL).set_params(warm_start=True), client=client).fit(*data)
+    model = Distributed(clone(MODEL).set_params(warm_start=True), client=client, n_workers=2).fit(
+        *data
+    )
     n_passes = model.estimator_.n_iter_
     model.fit(*data)
     assert model.estimator_.n_iter_ == 0 < n_passes
@@ -182,7 +193,7 @@ def test_warm_start_goes_on_part_by_part(client, whole):
 def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler):
     slow = clone(MODEL).set_params(solver=BCFW(max_time=0.3), tol=1e-9, lam=1e-4)
     with pytest.warns(ConvergenceWarning, match="max_time"):
-        assert_right(Distributed(slow, client=client).fit(*as_delayed(client)))
+        assert_right(Distributed(slow, client=client, n_workers=2).fit(*as_delayed(client)))
     endless = clone(MODEL).set_params(tol=1e-12, lam=1e-4, max_iter=10**6)
 
     def press():
@@ -195,7 +206,7 @@ def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler)
     thread = threading.Thread(target=press)
     thread.start()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        assert_right(Distributed(endless, client=client).fit(*as_delayed(client)))
+        assert_right(Distributed(endless, client=client, n_workers=2).fit(*as_delayed(client)))
     thread.join()
 
 
@@ -210,7 +221,7 @@ def test_labels_that_are_not_known_are_completed_on_workers(client):
     X, y, model = clusters.hidden_chains()
     parts = [[data[k : k + 10] for k in (0, 10, 20)] for data in (X, y)]
     delayed = ([dask.delayed(list)(part) for part in column] for column in parts)
-    found = Distributed(model, client=client).fit(*delayed).estimator_
+    found = Distributed(model, client=client, n_workers=2).fit(*delayed).estimator_
     assert found.certified_ and (np.diff(found.round_objectives_) <= 0).all()
     expected = clone(model).fit(X, y).round_objectives_[-1]
     assert found.round_objectives_[-1] == pytest.approx(expected, rel=0.03)

@@ -102,15 +102,13 @@ cdef class Shard:
     dual : DualState
         The dual point of the run. Blocks that this shard visits in a round are not visited by
         others.
-    regularizer : Regularizer
-        Holds lam and the weights of the run.
-    own : bool
-        Whether the shard has a copy of the weights, as all but one of a run must.
+    weights : Regularizer
+        Those of the run for one shard, a copy for each of the others.
     """
 
     cdef readonly Problem problem
-    # Changes the weights of this shard: a copy, or of the first shard those of the run themselves.
-    # Between rounds all shards have the same weights, but for rounding.
+    # Changes the weights of this shard. Between rounds all shards have the same ones, but for
+    # rounding.
     cdef readonly LoggingRegularizer regularizer
     cdef DualState dual
     cdef Sampler silent              # ignores the gaps that updates record; read after the round
@@ -125,15 +123,9 @@ cdef class Shard:
     cdef vector[double] number
     cdef Direction scratch
 
-    def __cinit__(self, Problem problem, DualState dual, Regularizer regularizer, bint own):
+    def __cinit__(self, Problem problem, DualState dual, Regularizer weights):
         self.problem, self.dual = problem, dual
-        if own and regularizer.bounded:
-            regularizer = BoxRegularizer(regularizer.lam, *regularizer.box())
-        elif own:
-            regularizer = Regularizer(regularizer.lam, regularizer.n_weights)
-        self.regularizer = LoggingRegularizer(
-            regularizer.lam, regularizer.n_weights, None, regularizer
-        )
+        self.regularizer = LoggingRegularizer(weights.lam, weights.n_weights, None, weights)
         self.silent = Sampler(problem.n_blocks, None)
         self.scratch = Direction(problem.max_statistics)
 
@@ -296,7 +288,7 @@ cdef class ShardRounds(Task):
     cdef vector[Py_ssize_t] drawn    # blocks of this round
     cdef double[::1] size            # blocks of a shard in a round, by kind of pass
     cdef double most, enough
-    cdef Py_ssize_t version          # of the common weights, when the shards last had them
+    cdef Py_ssize_t version          # of the weights after the last round
     # of the merge
     cdef Py_ssize_t best             # the shard that has gained most
     cdef bint compares               # are there few weights?
@@ -312,7 +304,8 @@ cdef class ShardRounds(Task):
         self.regularizer, self.gaps = regularizer, gaps
         self.n_shards = len(problems)
         self.shards = [
-            Shard(problem, dual, regularizer, k > 0) for k, problem in enumerate(problems)
+            Shard(problem, dual, regularizer.copy_of(k) if k else regularizer)
+            for k, problem in enumerate(problems)
         ]
         for shard in self.shards:
             self.shard.push_back(<void*>shard)
@@ -441,15 +434,13 @@ cdef class ShardRounds(Task):
             self.close(sampler, kind)
         return 0
 
-    # copies the weights of the run to all shards
+    # lets all shards have the weights of the run, which another run may have changed
     cdef int renew(self) except -1:
         cdef Shard shard
         for shard in self.shards[1:]:
-            shard.regularizer.v[:] = self.regularizer.v
-            shard.regularizer.w[:] = self.regularizer.w
-        if self.compares:
+            shard.regularizer.silent.follow(self.regularizer)
+        if self.compares and self.version != self.regularizer.version:
             self.comparison.renew(self.regularizer.n_weights)
-        self.version = self.regularizer.version
         return 0
 
     def visit_blocks(self, updates, Sampler sampler, Py_ssize_t n_steps, Py_ssize_t kind=0):
@@ -476,9 +467,7 @@ cdef class ShardRounds(Task):
         cdef Shard shard
         for shard, update in zip(self.shards, updates, strict=True):
             shard.update, shard.regularizer.lam = <BlockUpdate?>update, self.regularizer.lam
-        # another run (of another part of the data) may have changed the weights
-        if self.version != self.regularizer.version:
-            self.renew()
+        self.renew()
         try:
             with nogil:
                 while left > 0 and not self.stop.over():
@@ -489,4 +478,6 @@ cdef class ShardRounds(Task):
             self.thread_pool.end()
             self.regularizer.version += 1
             self.version = self.regularizer.version
+            for shard in self.shards[1:]:
+                shard.regularizer.silent.version = self.version
         return self.n_visits - before

@@ -33,6 +33,8 @@ LIGHT = 0.05
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
+# Of runs that take turns, visits of one in a turn that are worth a round.
+LEAST_IN_TURN = 8
 # More would wait for the interpreter's lock.
 MOST_IN_TURNS = 3
 # Weights that shards hold in copies, all of them together: 1 GB.
@@ -83,12 +85,16 @@ class RunsInTurn:
     runs : list of BlockCoordinateRun
         Of one schedule and one stop, those of the first.
     n_turns : int
-        How many turns the visits of each run are divided into.
+        How many turns the visits of each run are divided into. Several workers share only those of
+        runs whose turns have visits enough for a round.
     """
 
     def __init__(self, runs, n_turns):
         self.runs, self.n_turns = runs, n_turns
         self.schedule, self.stop = runs[0].schedule, runs[0].stop
+        for run in runs:
+            if run.problem.n_blocks < LEAST_IN_TURN * n_turns:
+                run.work_alone()
 
     @property
     def n_oracle_calls(self):
@@ -184,10 +190,8 @@ class BlockCoordinateRun(DualRun):
             n_bytes = float(solver.cache_size) * MEGABYTE
             self.keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
         common = self.averager, self.gaps, self.promises
-        self.updates = [
-            update(place.problem, self.dual, place.regularizer, *common, *options)
-            for place in places
-        ]
+        self.kind_of_update = update, (*common, *options)
+        self.updates = self.make_updates(places)
         # passes over stored planes after one with the oracle; if none are stored, second passes
         # call the oracles of the blocks with a large slope
         if solver.stored_passes == "slope":
@@ -208,6 +212,16 @@ class BlockCoordinateRun(DualRun):
         return (self.rounds or self.updates[0]).increase
 
     run_pass = make_pass
+
+    def make_updates(self, places):
+        """Return the block update of each place: this run alone, or all its shards."""
+        update, arguments = self.kind_of_update
+        return [update(place.problem, self.dual, place.regularizer, *arguments) for place in places]
+
+    def work_alone(self):
+        """Let one worker make all visits from now on."""
+        if self.rounds is not None:
+            self.rounds, self.updates = None, self.make_updates([self])
 
     def begin_pass(self, stored=False):
         """Begin a pass, or one over stored planes.
@@ -237,12 +251,14 @@ class BlockCoordinateRun(DualRun):
         sampler, update = self.promising if self.stored else self.sampler, self.updates[0]
         if self.rounds is not None:
             self.rounds.visit_blocks(self.updates, sampler, n_steps, int(self.stored))
-        elif self.batches is None or (self.stored and not self.batches.together):
+            return
+        if self.batches is None or (self.stored and not self.batches.together):
             visit_blocks(update, sampler, n_steps, self.stop)
         else:
             if self.least_fraction:
                 self.batches.least = self.least_fraction * self.gaps.mean()
             self.batches.visit_blocks(update, sampler, n_steps, self.stored)
+        self.regularizer.has_changed()
 
     def end_pass(self):
         """Drop planes that were not used for long; return the last known gap."""

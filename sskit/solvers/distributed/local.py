@@ -231,7 +231,8 @@ class LocalDual(LocalParts):
     steps of all can be added up and the dual objective does not fall (CoCoA+; Ma et al. 2015); and
     it begins where the last rounds point to (Nesterov's extrapolation), for that needs fewer
     rounds. The dual variables are feasible all the time: only the sum that a round begins with is
-    extrapolated.
+    extrapolated. Where all parts are here, the dual sum is that of the regularizer, and nothing is
+    sent after a pass.
 
     Parameters
     ----------
@@ -250,8 +251,6 @@ class LocalDual(LocalParts):
         self.regularizer, self.lam = regularizer, regularizer.lam
         self.random_state = random_state
         self.reports = {}
-        # the dual sum of all parts, as of the last round
-        self.common = np.zeros(regularizer.n_weights)
 
     def begin(self, n_places):
         """Load every part that is missing, and sum the dual variables.
@@ -272,8 +271,9 @@ class LocalDual(LocalParts):
         v : ndarray of shape (n_weights,)
             Dual sum of the parts.
         """
-        self.n_places = n_places
-        self.drift = np.zeros(len(self.common))
+        self.n_places, d = n_places, self.regularizer.n_weights
+        # of several places: the dual sum of all parts, as of the last round
+        self.common, self.drift = np.zeros((2, 0 if n_places == 1 else d))
         self.regularizer.change_lam(self.lam / n_places)
         unit, proof, v = 0.0, Proof.MAXIMUM, np.zeros(len(self.regularizer.v))
         for number, part in self.one_by_one():
@@ -281,7 +281,7 @@ class LocalDual(LocalParts):
             part.add_sum(v)
             unit, proof = unit + part.unit, min(proof, part.fit.proof)
             self.reports[number] = part.close()
-        return unit, proof, self.report(), v[: len(self.common)]
+        return unit, proof, self.report(), v[:d]
 
     def report(self):
         """Return the `Report` of all parts."""
@@ -302,7 +302,10 @@ class LocalDual(LocalParts):
         numbers : ndarray
             The changes, or the new values.
         """
-        if places is None:
+        if self.n_places == 1:
+            if places is None:
+                self.regularizer.set_v(numbers)
+        elif places is None:
             self.common[:] = numbers
         else:
             self.common[places] += numbers
@@ -322,17 +325,25 @@ class LocalDual(LocalParts):
         -------
         report : Report
             Of all parts.
-        change : tuple of ndarray
-            Where the dual sum has changed, and by how much.
+        change : tuple of ndarray, or float
+            Where the dual sum has changed, and by how much; of the only place the dual objective.
         """
+        self.stop.begin_pass()
+        if self.n_places == 1:
+            self.make_pass()
+            report = self.report()
+            return report, self.regularizer.dual(self.sum(), report.loss)
         start = self.common + extrapolation * self.drift
         self.regularizer.set_v(start)
-        self.stop.begin_pass()
         self.make_pass()
         # visits have changed the weights n_places times as much as the dual sum
-        self.drift = (np.asarray(self.regularizer.v)[: len(start)] - start) / self.n_places
+        self.drift = (self.sum() - start) / self.n_places
         places = np.flatnonzero(self.drift).astype(np.int32)
         return self.report(), (places, self.drift[places])
+
+    def sum(self):
+        """Return the dual sum that visits have changed, shape (n_weights,)."""
+        return np.asarray(self.regularizer.v)[: self.regularizer.n_weights]
 
     def make_pass(self):
         """Make a pass over the parts; those that are loaded for each pass have a random order."""
@@ -368,11 +379,12 @@ class LocalDual(LocalParts):
             If the fit is to stop before the end.
         """
         self.stop.begin_certificate()
-        self.regularizer.set_v(self.common)
+        if self.n_places > 1:
+            self.regularizer.set_v(self.common)
         v = np.zeros(len(self.regularizer.v))
         for number, part in self.one_by_one():
             self.reports[number] = part.evaluate(v)
-        return self.report(), v[: len(self.common)]
+        return self.report(), v[: self.regularizer.n_weights]
 
     def save(self):
         """Return the `DualPoint` of every part by number."""

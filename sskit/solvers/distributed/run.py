@@ -2,6 +2,8 @@
 
 import time
 from contextlib import suppress
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -95,7 +97,8 @@ class Record:
 class DistributedRun(Run):
     """A run of CoCoA+ (Ma et al. 2015, algorithm 1): the changes of v at all places are added up.
 
-    With one place a pass is one of the solver. With more, a round may make the dual objective
+    With one place a pass is one of the solver, and the place keeps the dual sum, which is sent only
+    if somebody asks for it. With more, a round may make the dual objective
     fall, since it is extrapolated: then extrapolation begins anew (O'Donoghue, Candes 2015).
 
     Parameters
@@ -115,6 +118,7 @@ class DistributedRun(Run):
         self.loss = self.dual_value = 0.0
         self.n_places = self.n_calls = self.n_calls_lost = 0
         self.news = NOTHING
+        self.is_behind = False  # has the only place another sum?
 
     @property
     def n_oracle_calls(self):
@@ -124,7 +128,19 @@ class DistributedRun(Run):
     @property
     def v(self):
         """The dual sum of all parts, shape (n_weights,); not to be changed."""
+        if self.is_behind:
+            persist(self.fetch, self.begin)
         return np.asarray(self.regularizer.v)[: self.regularizer.n_weights]
+
+    def fetch(self):
+        """Get the dual sum from the only place."""
+        (v,) = self.call("sum")
+        self.regularizer.set_v(v)
+        self.is_behind = False
+
+    def weights(self):
+        """Return a copy of the current weights."""
+        return self.regularizer.image(np.array(self.v))
 
     def lower_bound(self):
         """Return the dual objective of the present dual point."""
@@ -157,10 +173,10 @@ class DistributedRun(Run):
 
     def replace_sum(self, sums):
         """Set the dual sum to the sum over all places."""
-        total = self.regularizer.from_prior(np.sum(sums, axis=0))
+        total = self.regularizer.from_prior(reduce(add, sums))
         self.regularizer.set_v(total)
         self.dual_value = self.regularizer.dual(total, self.loss)
-        self.news = None, total
+        self.news, self.is_behind = (None, total), False
 
     def call(self, method, *args):
         """Return the answers of all places, which first get the result of the last round."""
@@ -178,17 +194,13 @@ class DistributedRun(Run):
     def make_pass(self):
         """Let all places make a pass, and add up their changes of v."""
         self.record.begin()
+        before = self.dual_value
         reports, changes = zip(*self.call("visit", self.extrapolation), strict=True)
         self.take(reports)
-        step = np.zeros(self.regularizer.n_weights)
-        for places, numbers in changes:
-            step[places] += numbers
-        places = np.flatnonzero(step).astype(np.int32)
-        self.news = places, step[places]
-        before = self.dual_value
-        self.v[places] += step[places]
-        self.regularizer.set_v(self.v)
-        self.dual_value = self.regularizer.dual(self.v, self.loss)
+        if self.n_places == 1:
+            (self.dual_value,), self.is_behind = changes, True
+        else:
+            self.add(changes)
         self.record.n_passes += 1
         self.record.end(False, self.dual_value)
         if self.dual_value < before:
@@ -199,12 +211,23 @@ class DistributedRun(Run):
             self.momentum = momentum
         return self.estimate
 
+    def add(self, changes):
+        """Add up the changes of v of all places."""
+        step = np.zeros(self.regularizer.n_weights)
+        for places, numbers in changes:
+            step[places] += numbers
+        places = np.flatnonzero(step).astype(np.int32)
+        self.news = places, step[places]
+        self.v[places] += step[places]
+        self.regularizer.set_v(self.v)
+        self.dual_value = self.regularizer.dual(self.v, self.loss)
+
     def make_exact_pass(self):
         """Make an exact pass."""
         self.record.begin()
+        w, regularizer = self.weights(), self.regularizer
         reports, sums = zip(*self.call("evaluate"), strict=True)
         report = self.take(reports)
-        regularizer, w = self.regularizer, self.weights()
         self.replace_sum(sums)
         self.record.end(True, self.dual_value)
         image = regularizer.image(self.v)

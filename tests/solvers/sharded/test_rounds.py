@@ -18,7 +18,7 @@ from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
 from sskit.solvers.block_coordinate import rounds
-from sskit.solvers.block_coordinate.runs import shards_for
+from sskit.solvers.block_coordinate.runs import RunsInTurn, shards_for
 from sskit.solvers.block_coordinate.updates import PlainUpdate
 from sskit.solvers.oracle_calls.pool import make_pool
 
@@ -101,6 +101,61 @@ def test_few_blocks_are_for_fewer_workers():
     # an average follows one worker
     for solver in (BCFW(steps="fw"), BCFW(averaging=True), MultiPlane()):
         assert len(start_run(solver, rows, n_jobs=3).updates) == 1
+
+
+@pytest.mark.parametrize("most_compared", [0, 1000])
+@pytest.mark.parametrize("boxed", [False, True])
+def test_runs_that_take_turns_share_the_weights_of_workers(monkeypatch, boxed, most_compared):
+    monkeypatch.setattr(rounds, "MOST_COMPARED", most_compared)
+    problems = [chain_toy(seed, n=n).problem for seed, n in ((1, 40), (2, 40), (3, 5))]
+    d = problems[0].n_weights
+    sides = np.full(d, -0.05), np.full(d, 0.05)
+    regularizer = BoxRegularizer(LAM, *sides) if boxed else Regularizer(LAM, d)
+    runs = []
+    for problem in problems:
+        pool, random_state = make_pool(problem, 3), np.random.RandomState(0)
+        runs.append(BCFW(averaging=False).start(problem, regularizer, random_state, None, pool))
+    first, second, alone = runs
+    assert alone.rounds is None
+
+    def shards_of(run):
+        return [shard.regularizer for shard in run.rounds.shards]
+
+    for mine, others in zip(shards_of(first), shards_of(second), strict=True):
+        assert np.shares_memory(mine.v, others.v)
+    for run in (first, alone, second, first, alone, first):
+        run.run_pass()
+        # the next visits begin with equal weights, whoever has changed them
+        run = first if run is not first else second
+        run.begin_pass()
+        run.visit(1)
+        for shard in shards_of(run):
+            np.testing.assert_allclose(shard.v, regularizer.v, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(shard.w, regularizer.w, rtol=0, atol=1e-12)
+    duals = [regularizer.from_prior(np.zeros(len(regularizer.v))) for _ in runs]
+    for run, v in zip(runs, duals, strict=True):
+        run.dual.add_sum(LAM, v)
+    np.testing.assert_allclose(sum(duals)[:d], regularizer.v[:d], atol=1e-12)
+
+
+def test_workers_share_no_turn_that_is_shorter_than_a_round():
+    problems = [chain_toy(seed, n=n).problem for seed, n in ((1, 40), (2, 10))]
+    regularizer = Regularizer(LAM, problems[0].n_weights)
+    many, few = (
+        BCFW(averaging=False).start(
+            problem, regularizer, np.random.RandomState(0), None, make_pool(problem, 2)
+        )
+        for problem in problems
+    )
+    assert many.rounds is not None and few.rounds is not None
+    turns = RunsInTurn([many, few], 4)
+    assert many.rounds is not None and few.rounds is None
+    before = 0.0
+    for _ in range(5):
+        assert turns.begin_pass() == 50
+        turns.visit(50)
+        assert turns.increase > before
+        before = turns.increase
 
 
 def alike(n):

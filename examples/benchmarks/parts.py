@@ -1,11 +1,14 @@
 """Data in parts: passes by number of workers, and parts that are loaded for each pass.
 
-Usage: python parts.py [rounds | default [case ...] | memory [GIGABYTES]]
+Usage: python parts.py [rounds | default | cluster [case ...] | memory [GIGABYTES]]
 
 "rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make their passes
 at the same weights and add their updates, all in one process, so the result does not depend on the
-number of cores. "default": the same with 1 to 4 workers for estimators with default settings. "memory": sequences of dense rows in a file of each part, which is loaded for each
-pass and dropped: peak memory and seconds, beside a fit to one memory-mapped file.
+number of cores. "default": the same with 1 to 4 workers for estimators with default settings.
+"cluster": seconds of a fit to data in one piece, and to eight parts of them on a Dask cluster of
+two processes: by one of both, by two threads of it, and by both. "memory": sequences of dense rows
+in a file of each part, which is loaded for each pass and dropped: peak memory and seconds, beside a
+fit to one memory-mapped file.
 
 Most cases need data sets, see sskit.datasets.
 """
@@ -23,6 +26,7 @@ import _cases
 import dask
 import numpy as np
 from _common import conll, ocr
+from distributed import Client, LocalCluster
 from many_cores import embeddings, grids, sentences, trees
 from multilabel_tables import rcv1, yeast
 from sklearn.base import clone
@@ -68,6 +72,12 @@ DEFAULTS = {
 }
 
 
+CLUSTER = CASES | {
+    "networks": lambda: (SequenceTagger(), *embeddings()),
+    "sentences": lambda: (SequenceTagger(), *sentences(n_sentences=5000)),
+}
+
+
 class ManyPlaces(InProcess):
     """A place for each part in this process."""
 
@@ -108,6 +118,28 @@ def rounds(name, case, numbers):
 def taken(data, index):
     """Return some samples of an array or a list."""
     return data[index] if hasattr(data, "shape") else [data[i] for i in index]
+
+
+def cluster(name, case):
+    """Print the seconds of fits to parts on a cluster of two processes."""
+    estimator, X, y = case()
+    groups = np.array_split(np.random.RandomState(0).permutation(len(y)), 8)
+    parts = [[taken(data, group) for group in groups] for data in (X, y)]
+    model, times = clone(estimator).set_params(random_state=0), {}
+    start = time.perf_counter()
+    model.fit(X, y)
+    times["in one piece"] = time.perf_counter() - start, model.n_iter_
+    made = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with made, Client(made) as client:
+        for n_workers, n_jobs in ((None, 1), (None, 2), (2, 1)):
+            model.set_params(n_jobs=n_jobs)
+            fit = Distributed(model, client=client, n_workers=n_workers).fit
+            start = time.perf_counter()
+            fitted = fit(*parts)
+            what = f"{fitted.n_workers_} workers, {n_jobs} jobs"
+            times[what] = time.perf_counter() - start, fitted.estimator_.n_iter_
+    text = ", ".join(f"{what}: {t:.1f} s, {n} passes" for what, (t, n) in times.items())
+    print(f"{name:11} {text}", flush=True)
 
 
 def write_parts(folder, gigabytes):
@@ -178,6 +210,7 @@ if __name__ == "__main__":
     parser.add_argument("more", nargs="*")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.filterwarnings("ignore", "Sending large graph")
     if arguments.what in ("mapped", "parts"):
         fit(Path(arguments.more[0]), arguments.what)
     if arguments.what in (None, "rounds"):
@@ -186,5 +219,8 @@ if __name__ == "__main__":
     if arguments.what in (None, "default"):
         for name in arguments.more or DEFAULTS:
             rounds(name, DEFAULTS[name], N_WORKERS[:3])
+    if arguments.what in (None, "cluster"):
+        for name in arguments.more or CLUSTER:
+            cluster(name, CLUSTER[name])
     if arguments.what in (None, "memory"):
         memory(float(arguments.more[0]) if arguments.more else 0.5)

@@ -199,7 +199,7 @@ class Mortal(LocalDual):
     clock = None
 
     def __getattribute__(self, name):
-        if name in ("visit", "evaluate", "follow", "begin"):
+        if name in ("visit", "evaluate", "follow", "begin", "sum"):
             object.__getattribute__(self, "clock").tick(self)
         return super().__getattribute__(name)
 

@@ -1,6 +1,7 @@
 """Numbers given by users: converted to float64, or refused by name."""
 
 from contextlib import suppress
+from multiprocessing import current_process
 from numbers import Integral
 
 import numpy as np
@@ -179,9 +180,15 @@ def count_threads(n_jobs):
     n : int
         At least 1.
     """
-    if isinstance(get_active_backend()[0], LOCAL_BACKENDS):
-        return effective_n_jobs(n_jobs)
-    return ThreadingBackend().effective_n_jobs(1 if n_jobs is None else n_jobs)
+    backend, most = get_active_backend()
+    local = isinstance(backend, LOCAL_BACKENDS)
+    if n_jobs is None:
+        n_jobs = most if local else 1
+    # joblib allows daemons, as workers of Dask are, no processes of their own; threads are none
+    of_processes = isinstance(backend, (LokyBackend, MultiprocessingBackend))
+    if not local or (of_processes and current_process().daemon):
+        backend = ThreadingBackend()
+    return backend.effective_n_jobs(n_jobs)
 
 
 def n_workers(n_jobs, n_tasks):

@@ -1,11 +1,22 @@
 """Numbers of users: what becomes of them, and what is refused by name."""
 
+from multiprocessing import current_process
+
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
 from sskit import SequenceTagger
-from sskit._numbers import LARGEST_COUNT, as_array, as_floats, capped, check_k, n_workers
+from sskit._numbers import (
+    LARGEST_COUNT,
+    as_array,
+    as_floats,
+    capped,
+    check_k,
+    count_threads,
+    n_workers,
+)
 from sskit.datasets import make_digit_strings
 from sskit.display import ConfusionDisplay, TransitionDisplay
 from sskit.metrics import convert_tags, span_report
@@ -45,6 +56,17 @@ def test_arrays_and_counts():
     assert [capped(3), capped(10**30), capped(10**30, 2**62)] == [3, LARGEST_COUNT, 2**62]
     assert [n_workers(n, 3) for n in (None, 1, 2, 10**30, -(10**30))] == [1, 1, 2, 3, 1]
     assert n_workers(2, 0) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_threads_are_those_of_joblib_also_in_a_daemon(monkeypatch):
+    for is_daemon in (False, True):  # as workers of Dask are
+        monkeypatch.setattr(current_process(), "_config", {"daemon": is_daemon})
+        for backend, expected in (("loky", [2, 1, 3]), ("threading", [2, 1, 3])):
+            with joblib.parallel_config(backend, n_jobs=3):
+                assert [count_threads(n) for n in (2, 1, None)] == expected
+        with joblib.parallel_config("sequential", n_jobs=3):
+            assert [count_threads(n) for n in (2, 1, None)] == [1, 1, 1]
 
 
 def test_numbers_of_answers_are_positive_integers():

@@ -204,9 +204,8 @@ def memory(gigabytes):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "what", nargs="?", choices=["rounds", "default", "memory", "mapped", "parts"]
-    )
+    kinds = ["rounds", "default", "cluster", "memory", "mapped", "parts"]
+    parser.add_argument("what", nargs="?", choices=kinds)
     parser.add_argument("more", nargs="*")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

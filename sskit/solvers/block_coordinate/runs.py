@@ -33,8 +33,8 @@ LIGHT = 0.05
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
-# Of runs that take turns, visits of one in a turn that are worth a round.
-LEAST_IN_TURN = 8
+# Of runs that take turns, visits of one in a turn: with fewer rounds are too short to pay.
+LEAST_IN_TURN = 40
 # More would wait for the interpreter's lock.
 MOST_IN_TURNS = 3
 # Weights that shards hold in copies, all of them together: 1 GB.

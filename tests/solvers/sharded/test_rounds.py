@@ -17,7 +17,7 @@ from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.models.multiclass import MulticlassModel
 from sskit.parallel import thread_pool
 from sskit.solvers import BCFW, MultiPlane
-from sskit.solvers.block_coordinate import rounds
+from sskit.solvers.block_coordinate import rounds, runs
 from sskit.solvers.block_coordinate.runs import RunsInTurn, shards_for
 from sskit.solvers.block_coordinate.updates import PlainUpdate
 from sskit.solvers.oracle_calls.pool import make_pool
@@ -111,11 +111,11 @@ def test_runs_that_take_turns_share_the_weights_of_workers(monkeypatch, boxed, m
     d = problems[0].n_weights
     sides = np.full(d, -0.05), np.full(d, 0.05)
     regularizer = BoxRegularizer(LAM, *sides) if boxed else Regularizer(LAM, d)
-    runs = []
+    begun = []
     for problem in problems:
         pool, random_state = make_pool(problem, 3), np.random.RandomState(0)
-        runs.append(BCFW(averaging=False).start(problem, regularizer, random_state, None, pool))
-    first, second, alone = runs
+        begun.append(BCFW(averaging=False).start(problem, regularizer, random_state, None, pool))
+    first, second, alone = begun
     assert alone.rounds is None
 
     def shards_of(run):
@@ -132,13 +132,14 @@ def test_runs_that_take_turns_share_the_weights_of_workers(monkeypatch, boxed, m
         for shard in shards_of(run):
             np.testing.assert_allclose(shard.v, regularizer.v, rtol=0, atol=1e-12)
             np.testing.assert_allclose(shard.w, regularizer.w, rtol=0, atol=1e-12)
-    duals = [regularizer.from_prior(np.zeros(len(regularizer.v))) for _ in runs]
-    for run, v in zip(runs, duals, strict=True):
+    duals = [regularizer.from_prior(np.zeros(len(regularizer.v))) for _ in begun]
+    for run, v in zip(begun, duals, strict=True):
         run.dual.add_sum(LAM, v)
     np.testing.assert_allclose(sum(duals)[:d], regularizer.v[:d], atol=1e-12)
 
 
-def test_workers_share_no_turn_that_is_shorter_than_a_round():
+def test_workers_share_no_turn_that_is_shorter_than_a_round(monkeypatch):
+    monkeypatch.setattr(runs, "LEAST_IN_TURN", 8)
     problems = [chain_toy(seed, n=n).problem for seed, n in ((1, 40), (2, 10))]
     regularizer = Regularizer(LAM, problems[0].n_weights)
     many, few = (

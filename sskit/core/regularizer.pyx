@@ -1,5 +1,6 @@
 """Regularizers: lam / 2 ||w||^2, and the map from the dual sum v to the weights w."""
 
+cimport cython
 import numpy as np
 
 from sskit.core.checks cimport check_equal
@@ -43,6 +44,8 @@ cdef class Regularizer:
     cdef void refresh(self) noexcept nogil:
         self.version += 1
 
+    @cython.boundscheck(True)
+    @cython.wraparound(True)
     cdef Regularizer copy_of(self, Py_ssize_t k):
         cdef Regularizer copy
         while len(self.copies) < k:

@@ -92,7 +92,7 @@ class RunsInTurn:
     def __init__(self, runs, n_turns):
         self.runs, self.n_turns = runs, n_turns
         self.schedule, self.stop = runs[0].schedule, runs[0].stop
-        for run in runs:
+        for run in runs if n_turns > 1 else ():
             if run.problem.n_blocks < LEAST_IN_TURN * n_turns:
                 run.work_alone()
 
@@ -191,7 +191,7 @@ class BlockCoordinateRun(DualRun):
             self.keep = capped(solver.plane_life), capped(solver.max_planes), n_bytes, light
         common = self.averager, self.gaps, self.promises
         self.kind_of_update = update, (*common, *options)
-        self.updates = self.make_updates(places)
+        self.updates, self.n_calls_before = self.make_updates(places), 0
         # passes over stored planes after one with the oracle; if none are stored, second passes
         # call the oracles of the blocks with a large slope
         if solver.stored_passes == "slope":
@@ -204,11 +204,11 @@ class BlockCoordinateRun(DualRun):
     @property
     def n_oracle_calls(self):
         """Calls of the oracle so far."""
-        return sum(update.n_oracle_calls for update in self.updates)
+        return self.n_calls_before + sum(update.n_oracle_calls for update in self.updates)
 
     @property
     def increase(self):
-        """Increase of the dual objective by all steps so far."""
+        """Increase of the dual objective by all steps so far, or since workers have changed."""
         return (self.rounds or self.updates[0]).increase
 
     run_pass = make_pass
@@ -221,6 +221,7 @@ class BlockCoordinateRun(DualRun):
     def work_alone(self):
         """Let one worker make all visits from now on."""
         if self.rounds is not None:
+            self.n_calls_before = self.n_oracle_calls
             self.rounds, self.updates = None, self.make_updates([self])
 
     def begin_pass(self, stored=False):

@@ -148,9 +148,12 @@ def test_workers_share_no_turn_that_is_shorter_than_a_round(monkeypatch):
         )
         for problem in problems
     )
+    RunsInTurn([few], 1)
     assert many.rounds is not None and few.rounds is not None
+    few.run_pass()
     turns = RunsInTurn([many, few], 4)
     assert many.rounds is not None and few.rounds is None
+    assert few.n_oracle_calls == 10
     before = 0.0
     for _ in range(5):
         assert turns.begin_pass() == 50

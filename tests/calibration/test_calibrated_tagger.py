@@ -182,6 +182,7 @@ def test_what_cannot_be_calibrated_is_told():
         (RegularizationPath(SequenceTagger()), (X, y), "RegularizationPath .* needs cv and refit"),
         (RegularizationPath(SequenceTagger(), cv=2, refit=False), (X, y), "needs cv and refit=Tr"),
         (GridSearchCV(hidden, {"lam": [1.0]}, refit=False), (X, y), "it needs refit=True"),
+        (None, (X, y), "must be a SequenceTagger, .*, got NoneType"),
         (inner, (X, y), "not calibrated yet, got a CalibratedTagger"),
         (make_pipeline(inner), (X, y), "not calibrated yet, got a CalibratedTagger"),
         (SequenceTagger(), half_hidden, missing),

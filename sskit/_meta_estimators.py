@@ -26,8 +26,8 @@ def unwrap(estimator, X=None):
     X : object
         Input of this one.
     """
-    yield estimator, X
-    while estimator is not None:
+    while True:
+        yield estimator, X
         if hasattr(estimator, "named_steps"):
             if X is not None and len(estimator.steps) > 1:
                 X = estimator[:-1].transform(X)
@@ -36,8 +36,8 @@ def unwrap(estimator, X=None):
             names = ("best_estimator_", "estimator_", "estimator")
             names = () if hasattr(estimator, "lams_") else names
             estimator = next((getattr(estimator, n) for n in names if hasattr(estimator, n)), None)
-        if estimator is not None:
-            yield estimator, X
+        if estimator is None:
+            return
 
 
 def fitted_with(estimator, attribute, noun, X=None):

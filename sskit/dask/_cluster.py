@@ -125,10 +125,11 @@ class Cluster(Places):
             address = next(iter(has.get(future.key) or ()), None)
             numbers[address].append(number)
             load[address] += n_bytes.get(future.key, 0)
-        n_workers = self.n_workers
-        if n_workers is None:
-            n_workers = math.ceil(load.total() / (LARGEST_SHARE * self.least_memory(numbers)))
-        kept = [address for address, _ in load.most_common(max(n_workers - len(self.places), 1))]
+        if self.n_workers is None:
+            most = math.ceil(load.total() / (LARGEST_SHARE * self.least_memory(numbers)))
+        else:
+            most = self.n_workers - len(self.places)
+        kept = [address for address, _ in load.most_common(max(most, 1))]
         for address in numbers.keys() - kept:
             for number in numbers.pop(address):
                 least = min(kept, key=load.__getitem__)

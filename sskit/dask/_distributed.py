@@ -95,7 +95,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     n_workers : int, default=None
         Workers of a cluster that have parts, at most. None: as few as have room, for all parts
         together take at most a quarter of their memory: with most data several workers need more
-        than their number times the passes of one, whose ``n_jobs`` of the estimator does gain time.
+        than their number times the passes of one, whose cores ``n_jobs`` of the estimator uses.
         For rows of hundreds of dense features more workers gain time too. Of a likelihood, whose
         gradients are sums, None is all workers.
 

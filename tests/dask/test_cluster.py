@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,6 +106,26 @@ def test_parts_are_put_together_only_where_they_have_room(client, monkeypatch):
     monkeypatch.setattr(_cluster, "LARGEST_SHARE", 1e-9)
     assert Distributed(MODEL, client=client).fit(*as_data(client)).n_workers_ == 2
     assert Distributed(MODEL, client=client, n_workers=1).fit(*as_data(client)).n_workers_ == 1
+
+
+@pytest.mark.parametrize(("n_workers", "n_places", "expected"), [
+    (None, 0, 2), (None, 2, 2), (3, 0, 3), (3, 2, 1), (1, 2, 1), (9, 0, 3),
+])  # fmt: skip
+def test_parts_of_lost_workers_have_room_where_they_go(n_workers, n_places, expected):
+    """Three workers have two parts of 10 bytes each, and may use 160: 40 in parts."""
+    answers = {
+        "who_has": lambda futures: {each.key: [f"worker {each.key // 2}"] for each in futures},
+        "nbytes": lambda keys, summary: dict.fromkeys(keys, 10),
+        "run": lambda function, workers, on_error: dict.fromkeys(workers, 160),
+    }
+    places = _cluster.Cluster(
+        SimpleNamespace(**answers), 1.0, n_workers, None, MODEL, [], {}, False
+    )
+    places.places = [None] * n_places
+    assigned = places.assign({number: SimpleNamespace(key=number) for number in range(6)})
+    assert sorted(sum(assigned.values(), [])) == [*range(6)]
+    assert len(assigned) == expected
+    assert max(map(len, assigned.values())) == -(-6 // expected)
 
 
 def test_likelihoods_are_added_up(client):

@@ -200,7 +200,7 @@ class DistributedRun(Run):
         if self.n_places == 1:
             (self.dual_value,), self.is_behind = changes, True
         else:
-            self.add(changes)
+            self.add_changes(changes)
         self.record.n_passes += 1
         self.record.end(False, self.dual_value)
         if self.dual_value < before:
@@ -211,7 +211,7 @@ class DistributedRun(Run):
             self.momentum = momentum
         return self.estimate
 
-    def add(self, changes):
+    def add_changes(self, changes):
         """Add up the changes of v of all places."""
         step = np.zeros(self.regularizer.n_weights)
         for places, numbers in changes:

@@ -1,6 +1,6 @@
 """Data in parts: passes by number of workers, and parts that are loaded for each pass.
 
-Usage: python parts.py [rounds | default | cluster [case ...] | memory [GIGABYTES]]
+Usage: python parts.py [rounds | default | cluster [case ...] | memory [GIGABYTES]] [--log]
 
 "rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make their passes
 at the same weights and add their updates, all in one process, so the result does not depend on the
@@ -8,7 +8,8 @@ number of cores. "default": the same with 1 to 4 workers for estimators with def
 "cluster": seconds of a fit to data in one piece, and to eight parts of them on a Dask cluster of
 two processes: by one of both, by two threads of it, and by both. "memory": sequences of dense rows
 in a file of each part, which is loaded for each pass and dropped: peak memory and seconds, beside a
-fit to one memory-mapped file.
+fit to one memory-mapped file. With --log all but the last are fits of the likelihood with default
+settings.
 
 Most cases need data sets, see sskit.datasets.
 """
@@ -95,6 +96,16 @@ class Simulated(Distributed):
     def _fit_by(self, places, *given):
         many = ManyPlaces(places.estimator, places.parts, places.starts, places.remembers)
         return super()._fit_by(many, *given)
+
+
+def of_likelihood(case):
+    """Return a case with the likelihood, with default settings."""
+
+    def make():
+        estimator, *data = case()
+        return type(estimator)(surrogate="log"), *data
+
+    return make
 
 
 def rounds(name, case, numbers):
@@ -207,19 +218,21 @@ if __name__ == "__main__":
     kinds = ["rounds", "default", "cluster", "memory", "mapped", "parts"]
     parser.add_argument("what", nargs="?", choices=kinds)
     parser.add_argument("more", nargs="*")
+    parser.add_argument("--log", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.filterwarnings("ignore", "Sending large graph")
     if arguments.what in ("mapped", "parts"):
         fit(Path(arguments.more[0]), arguments.what)
+    made = of_likelihood if arguments.log else lambda case: case
     if arguments.what in (None, "rounds"):
         for name in arguments.more or CASES:
-            rounds(name, CASES[name], N_WORKERS)
+            rounds(name, made(CASES[name]), N_WORKERS)
     if arguments.what in (None, "default"):
         for name in arguments.more or DEFAULTS:
-            rounds(name, DEFAULTS[name], N_WORKERS[:3])
+            rounds(name, made(DEFAULTS[name]), N_WORKERS[:3])
     if arguments.what in (None, "cluster"):
         for name in arguments.more or CLUSTER:
-            cluster(name, CLUSTER[name])
+            cluster(name, made(CLUSTER[name]))
     if arguments.what in (None, "memory"):
         memory(float(arguments.more[0]) if arguments.more else 0.5)

@@ -17,8 +17,8 @@ Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 # - Updates of all places are added, each computed against a curvature that is larger by their
 #   number (CoCoA+, Ma et al. 2015), and rounds are extrapolated; with one place it is an ordinary
 #   fit.
-# - Of a likelihood places return loss and gradient at weights, and L-BFGS takes its steps in the
-#   process of the fit: nothing at a place has to be restored.
+# - Of a likelihood visits are dual steps, or places return loss and gradient at weights, and L-BFGS
+#   takes its steps in the process of the fit: nothing at a place has then to be restored.
 # - On a cluster a place is an actor beside its data; without one, lazy parts are loaded for each
 #   pass, four at a time, so that data need not fit in memory.
 # - The fitted estimator is an ordinary one: nothing of Dask is left in it.

@@ -74,11 +74,12 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     ----------
     estimator : estimator
         An estimator of this package, with a solver that has a dual point, and without a kernel;
-        with ``surrogate="log"`` the solver is :class:`~sskit.solvers.LBFGS`, with the steps of a
-        fit to data in one piece. With ``warm_start=True`` a fit continues from the end of the last
-        one, part by part; its dual variables are then stored in this object. Unknown labels are
-        summed over with ``surrogate="log"``; else they are completed on the workers, round after
-        round, and then without ``warm_start``, checkpoints and ``class_weight="balanced"``.
+        with ``surrogate="log"`` "auto" is the solver that it is for data in one piece, and
+        :class:`~sskit.solvers.LBFGS` takes the same steps. With ``warm_start=True`` a fit continues
+        from the end of the last one, part by part; its dual variables are then stored in this
+        object. Unknown labels are summed over with ``surrogate="log"``; else they are completed on
+        the workers, round after round, and then without ``warm_start``, checkpoints and
+        ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
         Client of the cluster. None is the default client if there is one, outside of tasks; else,
         as for False, there is no cluster. It is not pickled.
@@ -96,8 +97,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         Workers of a cluster that have parts, at most. None: as few as have room, for all parts
         together take at most a quarter of their memory: with most data several workers need more
         than their number times the passes of one, whose cores ``n_jobs`` of the estimator uses.
-        For rows of hundreds of dense features more workers gain time too. Of a likelihood, whose
-        gradients are sums, None is all workers.
+        For rows of hundreds of dense features more workers gain time too. None is all workers for
+        :class:`~sskit.solvers.LBFGS`, whose gradients are sums.
 
     Attributes
     ----------
@@ -234,8 +235,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         if client is None:
             places = InProcess(*arguments)
         else:
-            # gradients of a likelihood add up: all workers that have parts keep them
-            most = len(parts) if options.likelihood and not self.n_workers else self.n_workers
+            # gradients add up: all workers that have parts keep them
+            summed = options.solver.by_gradients and not model._may_take_dual_steps()
+            most = len(parts) if summed and not self.n_workers else self.n_workers
             places = Cluster(client, self.timeout, most, store, *arguments)
         try:
             fitted = self._fit_by(places, model, options, store, (X, y, sample_weight))
@@ -258,9 +260,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
             progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
-            likelihood = plan.solver.takes_likelihood
+            by_gradients = plan.solver.by_gradients
             # a likelihood is summed over unknown labels, which are not completed
-            hidden = not likelihood and getattr(summary, "n_hidden", 0)
+            hidden = not options.likelihood and getattr(summary, "n_hidden", 0)
             if hidden:
                 self._check_hidden(model, store)
             run, record = None, Record(places)
@@ -269,14 +271,14 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
                 nonlocal run
                 places.plan = plan
                 arguments = places, plan.regularizer(), record
-                if likelihood:
+                if by_gradients:
                     run = LikelihoodRun(*arguments, plan.solver.memory)
                 else:
                     run = DistributedRun(*arguments)
                 unit, proof = run.begin()
                 fit = Fit(run, unit, plan.solver.gap_every, proof, stop, progress)
                 if places.starts:
-                    if likelihood:
+                    if by_gradients:
                         next(iter(places.starts.values())).point.restore(run)
                     fit.certify()
                 status = fit.reach(tol, max_iter=max_iter, on_pass=on_pass)

@@ -70,12 +70,17 @@ class LocalFit:
         task : TrainingTask
             The task of the part, without the problem: it has the layout of the weights.
         """
-        part = self.data[min(self.data)]
+        number = min(self.data)
+        part = self.data[number]
         checked, estimator = part.checked, part.estimator
         task = part.bind(summary)
         part.checked = checked  # the part is bound again later
         lam = float(estimator.lam or task.default_lam)
         regularizer = estimator._make_regularizer(task, lam, flat_prior(estimator, task))
+        if summary.options.likelihood:
+            share = self.summaries[number].n_samples / summary.n_samples
+            lam_ratio = lam / task.default_lam
+            solver = estimator._likelihood_solver(task.problem, solver, lam_ratio, share)
         solver = solver.resolved(task.problem, regularizer.bounded)
         box = regularizer.box() if regularizer.bounded else None
         n_weights, prior = task.problem.n_weights, regularizer.prior
@@ -103,7 +108,7 @@ class LocalFit:
         number = plan.stage and plan.stage.number
         if self.local is None or self.round != number:
             self.round = number
-            make = self.make_loss if plan.solver.takes_likelihood else self.make_dual
+            make = self.make_loss if plan.solver.by_gradients else self.make_dual
             self.local = make(plan)
         with np.errstate(**QUIET):
             return self.local.begin(n_places)

@@ -76,11 +76,6 @@ REFUSALS = (
         "not yet: its first visit of a sequence favours labels; use 'lbfgs'",
     ),
     ("path", "dual steps", "not yet: it keeps other dual points than those of paths; use 'lbfgs'"),
-    (
-        "parts",
-        "dual steps",
-        "not yet: there a likelihood is summed over all parts in each pass; use 'lbfgs'",
-    ),
     ("order", "beam", "the search keeps all labels; set beam_size=None"),
     (("unknown", *HIDDEN), "kernel", "labels must all be known; use kernel='linear'"),
     ("unknown", "repair", "labels must all be known; use 'raise' or 'ignore'"),

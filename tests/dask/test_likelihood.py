@@ -1,14 +1,15 @@
-"""Likelihoods of data in parts are those of the data in one piece, by the same steps."""
+"""Likelihoods of data in parts are those of the data in one piece, by the same solver."""
 
 import numpy as np
 import pytest
 from helpers.crossing import in_turn
-from helpers.parts import CASES, RULES, TAGS, THREES, TOKENS, WEIGHT, columns, lazy
+from helpers.objectives import bracket
+from helpers.parts import CASES, CLASSES, ROWS, RULES, TAGS, THREES, TOKENS, WEIGHT, columns, lazy
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, StructSVMClassifier
-from sskit.solvers import LBFGS
+from sskit.solvers import LBFGS, ExponentiatedGradient
 from sskit.solvers.distributed.run import PartsLost
 
 dask = pytest.importorskip("dask")
@@ -112,6 +113,86 @@ def test_checkpoints_and_warm_starts_are_weights(tmp_path):
     assert warm.estimator_.n_iter_ < cold.n_iter_ + before
 
 
+STEPPING = SequenceTagger(surrogate="log", tol=1e-3, random_state=0)
+OF_STEPS = "sequences", "edges", "spans", "ignored rules", "trees"
+
+
+@pytest.mark.parametrize("bounds", [None, (-0.1, 0.1)])
+@pytest.mark.parametrize(
+    ("name", "way"), in_turn(OF_STEPS, [(None, False), (lazy, True), (None, True), (lazy, False)])
+)
+def test_auto_is_the_solver_of_data_in_one_piece(name, way, bounds):
+    (wrap, has_prior), (estimator, *data) = way, CASES[name]
+    estimator = clone(estimator).set_params(surrogate="log", tol=1e-3, bounds=bounds)
+    estimator.set_params(random_state=0)
+    if has_prior:
+        estimator.set_params(prior=clone(estimator).set_params(tol=0.1).fit(*data))
+    found = Distributed(estimator).fit(*columns(data, 5, *filter(None, [wrap]))).estimator_
+    one = clone(estimator).fit(*data)
+    assert type(found.solver_) is type(one.solver_)
+    assert found.certified_ and found.lam_ == pytest.approx(one.lam_, rel=1e-12)
+    bracket(found, one)
+    given = {name for name in vars(one) if name.endswith("_")}
+    assert {name for name in vars(found) if name.endswith("_")} == given
+
+
+def test_auto_takes_dual_steps_where_they_win_and_fit_into_memory(monkeypatch):
+    def solver_of(estimator, data=(X, Y)):
+        return type(Distributed(clone(estimator)).fit(*data).estimator_.solver_)
+
+    rows = columns((ROWS, CLASSES), 3)
+    of_rows = StructSVMClassifier(surrogate="log", tol=0.01)
+    lam = clone(STEPPING).fit(*OF_WHOLE).lam_
+    for estimator, data, expected in (
+        (STEPPING, (X, Y), ExponentiatedGradient),
+        (clone(STEPPING).set_params(lam=0.6 * lam), (X, Y), ExponentiatedGradient),
+        (clone(STEPPING).set_params(lam=0.4 * lam), (X, Y), LBFGS),
+        (clone(STEPPING).set_params(tol=1e-5, max_iter=5000), (X, Y), LBFGS),
+        (clone(STEPPING).set_params(solver="lbfgs"), (X, Y), LBFGS),
+        (clone(STEPPING).set_params(order=2), (X, Y), LBFGS),
+        (of_rows, rows, LBFGS),
+        (clone(of_rows).set_params(bounds=(-1, 1)), rows, ExponentiatedGradient),
+    ):
+        assert solver_of(estimator, data) is expected
+    # of all parts, though one alone would fit
+    steps = ExponentiatedGradient()
+    n_bytes = clone(STEPPING)._make_task(*OF_WHOLE, None).problem.dual_bytes()
+    for share, expected in ((0.5, LBFGS), (2.0, ExponentiatedGradient)):
+        steps.set_params(max_memory=share * n_bytes / 2**20)
+        monkeypatch.setattr("sskit.estimators.base.estimator.ExponentiatedGradient", lambda: steps)
+        assert solver_of(STEPPING) is expected
+
+
+def test_dual_points_of_a_likelihood_are_taken_up_again(tmp_path):
+    model = Distributed(STEPPING, checkpoint=tmp_path / "points", checkpoint_every=2)
+    with pytest.warns(ConvergenceWarning):
+        begun = clone(model).set_params(estimator__max_iter=2).fit(X, Y)
+    fitted, cold = clone(model).fit([lazy(x) for x in X], Y), Distributed(STEPPING).fit(X, Y)
+    assert fitted.history_["n_passes"][0] == 0
+    assert fitted.history_["dual"][0] == pytest.approx(begun.estimator_.dual_objective_, rel=1e-6)
+    assert fitted.estimator_.n_iter_ <= cold.estimator_.n_iter_
+    assert clone(model).fit(X, Y).estimator_.n_iter_ == 0
+    # by another solver from the weights, and back
+    for solver in ("lbfgs", "auto"):
+        again = clone(model).set_params(estimator__solver=solver).fit(X, Y).estimator_
+        assert again.n_iter_ < 6 and again.certified_
+        bracket(again, cold.estimator_)
+    with pytest.raises(ValueError, match="^part 0: the checkpoint in .* the surrogate changed"):
+        clone(model).set_params(estimator__surrogate="hinge").fit(X, Y)
+    # with a part more, at another lam
+    warm = Distributed(clone(STEPPING).set_params(warm_start=True)).fit(X, Y)
+    warm.set_params(estimator__lam=2 * warm.estimator_.lam_).fit([*X, X[0]], [*Y, Y[0]])
+    expected = clone(STEPPING).set_params(lam=warm.estimator_.lam_)
+    bracket(warm.estimator_, expected.fit(TOKENS + X[0], TAGS + Y[0]))
+
+
+def test_dual_steps_of_segments_are_refused():
+    estimator, *data = CASES["segments"]
+    model = type(estimator)(surrogate="log", solver="exponentiated_gradient")
+    with pytest.raises(ValueError, match="use 'lbfgs'"):
+        Distributed(model).fit(*columns(data, 3))
+
+
 class MortalPlaces(InProcess):
     """Lose everything at some of the calls, from the beginning on."""
 
@@ -143,3 +224,14 @@ def test_parts_that_are_lost_change_nothing(monkeypatch):
         np.testing.assert_array_equal(model.estimator_.coef_, expected.estimator_.coef_)
         assert made[-1].n_lost >= len(X)
         assert model.history_["n_lost"].sum() in (made[-1].n_lost, made[-1].n_lost - len(X))
+
+
+def test_dual_steps_of_parts_that_are_lost_begin_anew(monkeypatch):
+    monkeypatch.setattr("sskit.dask._distributed.InProcess", MortalPlaces)
+    one = clone(STEPPING).fit(*OF_WHOLE)
+    for fatal in ({2}, {3}, {4, 5}, {7}):
+        monkeypatch.setattr(MortalPlaces, "fatal", fatal)
+        model = Distributed(STEPPING).fit(X, Y)
+        assert model.history_["n_lost"].sum() > 0 or fatal == {2}
+        assert model.estimator_.certified_
+        bracket(model.estimator_, one)

@@ -389,8 +389,8 @@ def test_what_they_do_not_take_is_named():
             model.fit(X, labels)
     for message, call in (
         ("a likelihood has no losses; weigh whole", lambda: tagger.fit(X, y, token_weight=ones)),
-        ("data in parts .*each pass; use 'lbfgs'",
-         lambda: Distributed(dual).fit([X[:6], X[6:]], [y[:6], y[6:]])),
+        ("no known label.* not convex; use 'lbfgs'",
+         lambda: Distributed(dual).fit([X[:6], X[6:]], [known[:6], known[6:]])),
         (r"a segmentation cannot be combined .*'lbfgs'",
          lambda: sskit.SegmentTagger(surrogate="log", solver=dual.solver).fit(*segments())),
     ):  # fmt: skip

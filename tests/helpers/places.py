@@ -1,8 +1,11 @@
 """Places of parts in this process, as many as one likes."""
 
 import numpy as np
+from sklearn.base import clone
 
+from helpers.parts import CASES, split
 from sskit.core.stop import Stop
+from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers.common.fit import Fit
 from sskit.solvers.common.progress import Progress
 from sskit.solvers.common.solution import Proof
@@ -58,3 +61,17 @@ def make_fit(places, gap_every=10):
     fit = Fit(run, unit, gap_every=gap_every, proof=proof, stop=places.stop, progress=progress)
     assert fit.proof in Proof
     return fit
+
+
+def tasks_of(name, n_parts, **options):
+    """Training tasks of the parts of a case, and that of all data."""
+    estimator, *data = CASES[name]
+    estimator = clone(estimator).set_params(**options)
+    checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
+    merged = merge_summaries([part.summary for part in checked])
+    agreed = estimator._agree(merged, estimator._options())
+    summary = estimator._summarize_again(
+        agreed, lambda f: [estimator._count(part, f) for part in checked]
+    )
+    tasks = [estimator._bind_scaled(part, summary) for part in checked]
+    return tasks, estimator._make_task(*data)

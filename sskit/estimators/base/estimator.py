@@ -299,18 +299,22 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         check_constraints(solver.set_params(**further))
         return solver
 
-    def _likelihood_solver(self, problem, solver, lam_ratio):
+    def _likelihood_solver(self, problem, solver, lam_ratio, share=1.0):
         """Return the solver for a likelihood: of sequences and trees "auto" is dual steps.
 
         Fits to rows take a fraction of a second, and do not depend on an order. With bounds it is
-        so for rows too, and at any lam.
+        so for rows too, and at any lam. The problem has this share of the data.
         """
+        fast, bounded = ExponentiatedGradient(), self.bounds is not None
+        wins = bounded or (problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM)
+        chosen = wins and self._may_take_dual_steps() and fast._fits(problem, share)
+        return fast if chosen else solver
+
+    def _may_take_dual_steps(self):
+        """Return whether "auto" may be dual steps for a likelihood, depending on the data."""
         auto = isinstance(self.solver, str) and self.solver == "auto"
-        fast = ExponentiatedGradient()
-        wins = problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM and self.tol >= LEAST_TOL
-        chosen = auto and (wins or self.bounds is not None)
-        can = chosen and refusal(self, fast) is None and fast._fits(problem)
-        return fast if can else solver
+        enough = self.bounds is not None or self.tol >= LEAST_TOL
+        return auto and enough and refusal(self, ExponentiatedGradient()) is None
 
     def _solver_for(self, problem, solver):
         """Return the solver for hinges: of few training pairs "auto" is cutting planes.

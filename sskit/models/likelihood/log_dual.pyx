@@ -281,18 +281,19 @@ cdef class LogDual:
         """Return the number of sums over labellings."""
         return self.n_sums
 
-    def begin_at(self, Regularizer regularizer):
-        """Let all blocks have the probabilities under w, and w follow."""
+    def begin_at(self, const double[::1] w not None):
+        """Let all blocks have the probabilities under padded weights, (n_weights + LANES,)."""
         cdef Py_ssize_t i
-        self.map.common_scores(&regularizer.w[0], &self.theta[0])
+        self.problem.check_weights(w.shape[0], "w")
+        self.map.common_scores(&w[0], &self.theta[0])
         for i in range(self.problem.n_blocks):
-            self.map.own_scores(i, &regularizer.w[0], &self.theta[0])
+            self.map.own_scores(i, &w[0], &self.theta[0])
             to_single(&self.theta[0], self.first[i + 1] - self.first[i], &self.u[self.first[i]])
             self.visited[i] = True
-        self.refresh(regularizer)
+        self.find_expectations()
 
-    def load(self, u, visited, Regularizer regularizer):
-        """Take over saved potentials, and let w follow.
+    def load(self, u, visited):
+        """Take over saved potentials.
 
         Parameters
         ----------
@@ -300,21 +301,16 @@ cdef class LogDual:
             Of the first blocks.
         visited : ndarray of bool
             Whether these had been visited.
-        regularizer : Regularizer
-            Holds lam; its w changes.
         """
         np.asarray(self.u)[: len(u)] = u
         np.asarray(self.visited)[: len(visited)] = visited
-        self.refresh(regularizer)
+        self.find_expectations()
 
-    def refresh(self, Regularizer regularizer):
-        """Compute expectations, entropies and w from the potentials."""
+    def find_expectations(self):
+        """Compute expectations and entropies from the potentials."""
         cdef Py_ssize_t i, k, n
         cdef double log_sum
         cdef float* m
-        cdef Direction delta = self.delta
-        prior = 0.0 if regularizer.prior is None else regularizer.prior
-        regularizer.set_v(prior)
         for i in range(self.problem.n_blocks):
             n, m = self.first[i + 1] - self.first[i], &self.m[self.first[i]]
             if not self.visited[i] or not n:
@@ -322,16 +318,34 @@ cdef class LogDual:
             for k in range(n):
                 self.other[k] = self.u[self.first[i] + k]
             log_sum = self.sum_up(i, &self.other[0], self.structure)
-            # m is the truth's again
-            memset(m, 0, n * sizeof(float))
-            self.add_truth(i, m)
-            for k in range(n):
-                delta.value[k] = m[k] - <double><float>self.expected[k]
-            delta.n = n
-            regularizer.add(
-                self.problem, i, delta, self.problem.block_weight[i] / regularizer.lam
-            )
             to_single(&self.expected[0], n, m)
             self.entropy[i] = log_sum - expected_score(&self.other[0], m, n)
+
+    def add_sum(self, double lam, double[::1] v not None):
+        """Add c_i / lam B_i (m_i(y_i) - m_i) of every block to a dual sum.
+
+        Parameters
+        ----------
+        lam : float
+            Regularisation strength.
+        v : ndarray of shape (n_weights + LANES,)
+            The sum, which grows.
+        """
+        cdef Py_ssize_t i, k, n
+        cdef Direction delta = self.delta
+        cdef float* m
+        truth = np.zeros(len(self.expected), dtype=np.float32)
+        cdef float[::1] right = truth
+        self.problem.check_weights(v.shape[0], "v")
+        for i in range(self.problem.n_blocks):
+            n, m = self.first[i + 1] - self.first[i], &self.m[self.first[i]]
+            if not self.visited[i] or not n:
+                continue
+            memset(&right[0], 0, n * sizeof(float))
+            self.add_truth(i, &right[0])
+            for k in range(n):
+                delta.value[k] = <double>right[k] - m[k]
+            delta.n = n
+            self.problem.scatter(i, delta, self.problem.block_weight[i] / lam, &v[0])
             memset(&delta.value[0], 0, n * sizeof(double))
             delta.n = 0

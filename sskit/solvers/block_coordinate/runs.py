@@ -16,7 +16,7 @@ from sskit.solvers.block_coordinate.eviction import tidy
 from sskit.solvers.block_coordinate.rounds import MOST_SHARDS, ShardRounds
 from sskit.solvers.block_coordinate.updates import CorrectiveUpdate, PlainUpdate, ProjectionUpdate
 from sskit.solvers.common.averaging import Averager
-from sskit.solvers.common.run import DualRun
+from sskit.solvers.common.run import DualRun, take_turns
 from sskit.solvers.oracle_calls.minibatch import Batches, visit_blocks
 from sskit.solvers.oracle_calls.pool import ParallelPool, Pool
 from sskit.solvers.simplex_qp.program import AwayStep, PairwiseStep, PlainStep
@@ -113,9 +113,7 @@ class RunsInTurn:
 
     def visit(self, n_steps):
         """Make the visits of the pass that has begun, all of them, in turns."""
-        for k in range(self.n_turns):
-            for run, n in zip(self.runs, self.n_visits, strict=True):
-                run.visit(n * (k + 1) // self.n_turns - n * k // self.n_turns)
+        take_turns(self.runs, self.n_visits, self.n_turns)
 
     def end_pass(self):
         """End the pass of all runs; return their last known gaps, in sum."""
@@ -212,6 +210,10 @@ class BlockCoordinateRun(DualRun):
         return (self.rounds or self.updates[0]).increase
 
     run_pass = make_pass
+
+    def make_joint_pass(self, runs, n_turns):
+        """Let several runs make a pass in turns; see `DualRun.make_joint_pass`."""
+        make_pass(RunsInTurn(runs, n_turns))
 
     def make_updates(self, places):
         """Return the block update of each place: this run alone, or all its shards."""

@@ -133,6 +133,42 @@ class DualRun(Run):
         w_average = regularizer.image(v_average)
         return better_of(last, problem, regularizer, w_average, dual, evaluator, self.dual)
 
+    def measure(self, evaluator):
+        """Learn the block gaps at the present weights, which other runs may change, too.
+
+        Parameters
+        ----------
+        evaluator : Pool
+            Makes the exact pass.
+
+        Returns
+        -------
+        hinge, inexactness : float
+            Sums of c_i times the hinge, by the best known labellings, and of the part that the
+            oracle may have missed.
+        """
+        answers = evaluator.evaluate(self.regularizer.w, self.dual)
+        self.learn_gaps(answers.gaps())
+        weight = np.asarray(self.problem.block_weight)
+        return float(weight @ answers.hinges()), float(weight @ answers.excesses())
+
+    def add_sum(self, lam, v):
+        """Add the dual sum of all blocks to v; see `DualState.add_sum`."""
+        self.dual.add_sum(lam, v)
+
+    def make_joint_pass(self, runs, n_turns):
+        """Let runs of this kind, all of which change the same weights, make a pass.
+
+        Parameters
+        ----------
+        runs : list of DualRun
+            This run and the others.
+        n_turns : int
+            How many turns the visits of each run are divided into, where that is possible.
+        """
+        for run in runs:
+            run.run_pass()
+
     def change_lam(self, lam):
         """Change to another lam, see `DualState.change_lam`; averaging begins anew.
 
@@ -165,6 +201,27 @@ class DualRun(Run):
         """
         lam, block_weight = self.regularizer.lam, np.array(self.problem.block_weight)
         return DualPoint(lam, block_weight, largest_loss, save(self.dual), self.averager.save())
+
+    def save_part(self, largest_loss, lam):
+        """Return the present `DualPoint`, if others change the weights, and lam is that of all."""
+        return replace(self.save(largest_loss), lam=lam)
+
+
+def take_turns(runs, n_visits, n_turns):
+    """Let runs make the visits of a pass that has begun.
+
+    Parameters
+    ----------
+    runs : list of Run
+        The runs.
+    n_visits : list of int
+        How many visits each makes.
+    n_turns : int
+        How many turns these are divided into.
+    """
+    for k in range(n_turns):
+        for run, n in zip(runs, n_visits, strict=True):
+            run.visit(n * (k + 1) // n_turns - n * k // n_turns)
 
 
 @dataclass(frozen=True)

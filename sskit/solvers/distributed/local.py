@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy as np
 from sskit.core.regularizer import Regularizer
 from sskit.core.stop import Stop
 from sskit.solvers.block_coordinate.eviction import retire_all
-from sskit.solvers.block_coordinate.runs import BlockCoordinateRun, RunsInTurn, make_pass
 from sskit.solvers.common.fit import begin
-from sskit.solvers.common.run import DualPoint
+from sskit.solvers.common.run import DualPoint, DualRun
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.common.solver import Solver
 
@@ -174,25 +173,22 @@ class DualPart(LoadedPart):
         """
         self.open()
         run = self.fit.run
-        answers = self.fit.evaluator.evaluate(self.regularizer.w, run.dual)
-        weight = np.asarray(run.problem.block_weight)
-        run.learn_gaps(answers.gaps())
+        self.hinge, self.inexactness = run.measure(self.fit.evaluator)
         self.add_sum(v)
-        self.hinge = float(weight @ answers.hinges())
-        self.inexactness = float(weight @ answers.excesses())
         return self.close()
 
     def add_sum(self, v):
         """Add the dual sum of the part, which is open."""
-        self.fit.run.dual.add_sum(self.lam, v)
+        self.fit.run.add_sum(self.lam, v)
 
     def save(self, whole=True):
         """Return the `DualPoint` of the part; without planes that have no weight unless whole."""
         if self.fit is None:
             return self.point
-        if not whole:
-            retire_all(self.fit.run.dual, FOREVER, True)
-        return replace(self.fit.save(), lam=self.lam)
+        run = self.fit.run
+        if isinstance(run, DualRun) and not whole:
+            retire_all(run.dual, FOREVER, True)
+        return run.save_part(self.largest_loss, self.lam)
 
 
 class LocalParts:
@@ -355,11 +351,7 @@ class LocalDual(LocalParts):
             if self.stop.ends:
                 break
             runs = [part.open().run for part in parts.values()]
-            if all(isinstance(run, BlockCoordinateRun) for run in runs):
-                make_pass(RunsInTurn(runs, TURNS if len(runs) > 1 else 1))
-            else:
-                for run in runs:
-                    run.run_pass()
+            runs[0].make_joint_pass(runs, TURNS if len(runs) > 1 else 1)
             for number, part in parts.items():
                 self.reports[number] = part.close()
 

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -10,6 +11,7 @@ import numpy as np
 from sskit.solvers.common.run import Run
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.distributed.local import Report
+from sskit.solvers.quasi_newton.lbfgs import PrimalPoint
 
 NOTHING = np.zeros(0, dtype=np.int32), np.zeros(0)
 
@@ -239,4 +241,8 @@ class DistributedRun(Run):
 
     def save(self, largest_loss=None):
         """Return fingerprint and `DualPoint` of every part by number."""
-        return persist(self.places.save, self.begin)
+        found = persist(self.places.save, self.begin)
+        if not any(isinstance(point, PrimalPoint) for _, point in found.values()):
+            return found
+        w = self.weights()  # one array for all parts
+        return {n: (fingerprint, replace(point, w=w)) for n, (fingerprint, point) in found.items()}

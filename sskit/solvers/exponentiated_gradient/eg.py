@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sskit._parameters import COUNT, POSITIVE_OR_INFINITE, parameter, parameters
 from sskit.core.sampler import GapSampler, PermutationSampler
 from sskit.core.stop import Stop
-from sskit.solvers.common.run import Run
+from sskit.solvers.common.run import Run, take_turns
 from sskit.solvers.common.solution import Certificate
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.quasi_newton.lbfgs import PrimalPoint
@@ -39,7 +39,7 @@ class ExponentiatedGradient(Solver):
     max_memory : float, default=2000.0
         Megabytes that the dual point may take: eight bytes for each label of each token, and for
         each entry of the table of transitions of each sequence. If it takes more, a fit raises an
-        error before it is made.
+        error before it is made; of data in parts each has a dual point of its own.
     max_time : float, default=None
         Seconds after which the fit ends, within a pass if necessary; an exact pass follows. None
         means no limit.
@@ -83,10 +83,13 @@ class ExponentiatedGradient(Solver):
     evaluates_all = False
     takes_likelihood = True
 
-    def _fits(self, problem: Problem) -> bool:
-        """Return whether a problem has a dual point, which takes no more than `max_memory`."""
+    def _fits(self, problem: Problem, share: float = 1.0) -> bool:
+        """Return whether data have a dual point, which takes no more than `max_memory`.
+
+        The problem is one of this share of them.
+        """
         n_bytes = problem.dual_bytes()
-        return n_bytes is not None and n_bytes <= self.max_memory * MEGABYTE
+        return n_bytes is not None and n_bytes <= share * self.max_memory * MEGABYTE
 
     def make_pool(self, problem: Problem, n_jobs: int | None, stop: Stop) -> object:
         """Return the dual point of a problem, at the truths.
@@ -162,31 +165,68 @@ class ExponentiatedGradientRun(Run):
 
     def run_pass(self):
         """Visit n_blocks blocks; return the sum of the gaps that were last known."""
-        n = self.problem.n_blocks
-        sampler = self.sampler if self.n_passes else self.first_pass
-        self.n_passes += 1
-        self.pool.run_pass(sampler, sampler.begin_pass(n), self.regularizer)
-        return float(self.block_gaps().sum())
+        self.visit(self.begin_pass())
+        return self.end_pass()
 
-    def block_gaps(self):
-        """Return the last known gaps of all blocks, with their weights."""
+    def begin_pass(self):
+        """Begin a pass; return the number of its visits."""
+        self.drawing = self.sampler if self.n_passes else self.first_pass
+        self.n_passes += 1
+        return self.drawing.begin_pass(self.problem.n_blocks)
+
+    def visit(self, n_steps):
+        """Make some of the visits of the pass that has begun."""
+        if n_steps and not self.stop.ends:
+            self.pool.run_pass(self.drawing, n_steps, self.regularizer)
+
+    def end_pass(self):
+        """Return the sum of the gaps that were last known."""
+        return float(self.gaps.sum())
+
+    @property
+    def gaps(self):
+        """The last known gaps of all blocks, with their weights."""
         weight = np.asarray(self.problem.block_weight)
         return np.where(weight > 0.0, weight * np.maximum(self.pool.gap, 0.0), 0.0)
+
+    def learn_gaps(self, gaps):
+        """Set the gaps of all blocks, from an exact pass."""
+        weight = np.asarray(self.problem.block_weight)
+        np.divide(gaps, weight, out=np.asarray(self.pool.gap), where=weight > 0.0)
+        self.sampler.set_gaps(gaps)
+
+    def loss(self):
+        """Return the mean entropy of all blocks, the dual counterpart of the loss."""
+        return float(np.dot(self.problem.block_weight, self.pool.entropy))
 
     def lower_bound(self):
         """Return the dual objective of the present dual point."""
         v = np.asarray(self.regularizer.v)[: self.problem.n_weights]
-        entropy = float(np.dot(self.problem.block_weight, self.pool.entropy))
-        return self.regularizer.dual(v, entropy)
+        return self.regularizer.dual(v, self.loss())
 
     def certify(self, evaluator):
         """Return the certificate of the present weights."""
-        loss = self.pool.evaluate(self.regularizer.w)
-        gaps = self.block_gaps()
-        self.sampler.set_gaps(gaps)
+        loss, _ = self.measure(evaluator)
         w = np.asarray(self.regularizer.w)[: self.problem.n_weights]
         primal = self.regularizer.primal(w, loss)
-        return Certificate(w, primal, self.lower_bound(), float(gaps.sum()))
+        return Certificate(w, primal, self.lower_bound(), float(self.gaps.sum()))
+
+    def measure(self, evaluator):
+        """Learn the gaps at the present weights; see `DualRun.measure`."""
+        loss = self.pool.evaluate(self.regularizer.w)
+        self.sampler.set_gaps(self.gaps)
+        return loss, 0.0
+
+    def add_sum(self, lam, v):
+        """Add the dual sum of all blocks to v; see `DualState.add_sum`."""
+        self.pool.add_sum(lam, v)
+
+    def rebuild(self):
+        """Let v be the dual sum of all blocks."""
+        regularizer, n = self.regularizer, self.problem.n_weights
+        v = np.zeros(len(regularizer.v))
+        self.add_sum(regularizer.lam, v)
+        regularizer.set_v(regularizer.from_prior(v[:n]))
 
     def change_lam(self, lam):
         """Change to another lam while the dual variables stay, so that w changes."""
@@ -194,14 +234,27 @@ class ExponentiatedGradientRun(Run):
 
     def begin_at(self, w):
         """Begin at the probabilities under weights, instead of at the truths."""
-        self.regularizer.set_v(w)
-        self.pool.begin_at(self.regularizer)
+        self.place_at(w)
+        self.rebuild()
+
+    def place_at(self, w):
+        """Take the probabilities under weights as dual variables; v does not follow."""
+        regularizer = self.regularizer
+        self.pool.begin_at(regularizer.padded(regularizer.image(w)))
         self.n_passes = 1
 
     def save(self, largest_loss):
         """Return the present `LogPoint`."""
+        return replace(self.save_part(largest_loss, self.regularizer.lam), w=self.weights())
+
+    def save_part(self, largest_loss, lam):
+        """Return the present `LogPoint` without weights; see `DualRun.save_part`."""
         pool = self.pool
-        return LogPoint(self.weights(), *(np.array(x) for x in (pool.first, pool.u, pool.visited)))
+        return LogPoint(None, *(np.array(x) for x in (pool.first, pool.u, pool.visited)))
+
+    def make_joint_pass(self, runs, n_turns):
+        """Let several runs make a pass in turns; see `DualRun.make_joint_pass`."""
+        take_turns(runs, [run.begin_pass() for run in runs], n_turns)
 
 
 @dataclass(frozen=True)
@@ -211,7 +264,7 @@ class LogPoint(PrimalPoint):
     Attributes
     ----------
     w : ndarray of shape (n_weights,)
-        The weights.
+        The weights; None while they are those of other parts, too.
     first : ndarray of shape (n_blocks + 1,)
         Where the potentials of a block begin.
     u : ndarray of float32
@@ -241,9 +294,14 @@ class LogPoint(PrimalPoint):
         if not isinstance(run, ExponentiatedGradientRun):
             return super().restore(run)
         self.check(run)
+        self.place(run, run.regularizer.lam)
+        run.rebuild()
+        return None
+
+    def place(self, run, lam):
+        """Put the dual variables of a run here, whatever lam; its v does not follow."""
         pool, n = run.pool, len(self.first)
         if not np.array_equal(pool.first[:n], self.first):
             raise ValueError("the saved dual point is none of this problem")
-        pool.load(self.u[: self.first[-1]], self.visited, run.regularizer)
+        pool.load(self.u[: self.first[-1]], self.visited)
         run.n_passes = int(len(self.visited) == run.problem.n_blocks and self.visited.all())
-        return None

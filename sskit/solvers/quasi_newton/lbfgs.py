@@ -111,7 +111,7 @@ class LBFGS(Solver):
 
     memory: int | Literal["auto"] = parameter(COUNT, default="auto")
     evaluates_all = False
-    takes_likelihood = True
+    takes_likelihood = by_gradients = True
     gap_every = 1  # every pass has a certificate
 
     def _auto(self, problem, bounded):
@@ -495,6 +495,11 @@ class PrimalPoint:
         """
         self.check(run)
         run.begin_at(self.w)
+
+    def place(self, run, lam: float) -> None:
+        """Let a run with dual variables take those of these weights; its v does not follow."""
+        self.check(run)
+        run.place_at(self.w)
 
     def check(self, run: Run) -> None:
         """Raise ValueError if a run is of a problem with another number of weights."""

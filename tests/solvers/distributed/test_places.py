@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from helpers.crossing import in_turn
 from helpers.pairwise import every_pair
-from helpers.parts import CASES, split
-from helpers.places import ManyPlaces, make_fit
+from helpers.parts import CASES
+from helpers.places import ManyPlaces, make_fit, tasks_of
 from helpers.solvers import SOLVERS
-from sklearn.base import clone
 from sskit_probes.unreliable import BoundingProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
-from sskit.estimators.reading.summary import merge_summaries
 from sskit.solvers import BCFW
 from sskit.solvers.common.solution import Proof, Status
 from sskit.solvers.distributed.local import LocalDual
@@ -23,20 +21,6 @@ from sskit.solvers.oracle_calls.pool import Answers, Pool
 
 LAM = 0.2
 PLAIN = BCFW(averaging=False)
-
-
-def tasks_of(name, n_parts):
-    """Training tasks of the parts of a case, and that of all data."""
-    estimator, *data = CASES[name]
-    estimator = clone(estimator)
-    checked = [estimator._read_data(*part, part=True) for part in split(data, n_parts)]
-    merged = merge_summaries([part.summary for part in checked])
-    agreed = estimator._agree(merged, estimator._options())
-    summary = estimator._summarize_again(
-        agreed, lambda f: [estimator._count(part, f) for part in checked]
-    )
-    tasks = [estimator._bind_scaled(part, summary) for part in checked]
-    return tasks, estimator._make_task(*data)
 
 
 def regularizer_of(task, half_width=None):

@@ -13,7 +13,7 @@ import dask
 from dask.sizeof import sizeof
 
 from sskit.dask._local import LocalFit
-from sskit.dask._parts import error_of
+from sskit.dask._parts import Part, error_of, has_dense_rows
 from sskit.dask._places import Place, Places
 from sskit.solvers.distributed.run import PartsLost
 
@@ -75,8 +75,9 @@ class Cluster(Places):
         Of the cluster.
     timeout : float
         Seconds to wait for a worker while there is none, or for the scheduler.
-    n_workers : int or None
+    n_workers : int, None or "dense"
         On how many workers parts are put together at most; None: on as few as have room for them.
+        "dense": they stay where they are if their rows are dense, else as None.
     store : Checkpoint or None
         Has the starts of parts that were lost.
     estimator, parts, starts, remembers : object
@@ -94,6 +95,8 @@ class Cluster(Places):
     def hold(self):
         """Make actors of the parts that are missing, on workers that have some of these."""
         futures = self.load(self.missing)
+        if self.n_workers == "dense":
+            self.n_workers = len(self.parts) if self.are_dense(futures) else None
         actors = {}
         for address, numbers in self.assign(futures).items():
             values = {number: futures[number] for number in sorted(numbers)}
@@ -111,6 +114,14 @@ class Cluster(Places):
                     self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:
             self.lose([], "workers that were to take parts")
+
+    def are_dense(self, futures):
+        """Return whether the rows of one of some parts are dense; wrong parts are found later."""
+        number, future = next(iter(futures.items()))
+        arguments = number, self.estimator, future
+        asked = {number: self.client.submit(is_dense, *arguments, pure=False)}
+        self.wait(asked, "a worker to read part")
+        return asked[number].status == "finished" and asked[number].result()
 
     def assign(self, futures):
         """Return the numbers of the parts that each worker is to have, by its address.
@@ -258,6 +269,11 @@ class Cluster(Places):
         with suppress(OSError, *LATE):
             self.client.cancel(self.actors)
         super().close()
+
+
+def is_dense(number, estimator, values):
+    """Return whether a part with these values has dense rows."""
+    return has_dense_rows(Part(number, estimator, lambda: values).check())
 
 
 def memory_limit(dask_worker):

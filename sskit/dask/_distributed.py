@@ -74,12 +74,12 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     ----------
     estimator : estimator
         An estimator of this package, with a solver that has a dual point, and without a kernel;
-        with ``surrogate="log"`` "auto" is the solver that it is for data in one piece, and
-        :class:`~sskit.solvers.LBFGS` takes the same steps. With ``warm_start=True`` a fit continues
-        from the end of the last one, part by part; its dual variables are then stored in this
-        object. Unknown labels are summed over with ``surrogate="log"``; else they are completed on
-        the workers, round after round, and then without ``warm_start``, checkpoints and
-        ``class_weight="balanced"``.
+        with ``surrogate="log"`` "auto" is the solver that it is for data in one piece, but see
+        `n_workers`, and :class:`~sskit.solvers.LBFGS` takes the same steps. With
+        ``warm_start=True`` a fit continues from the end of the last one, part by part; its dual
+        variables are then stored in this object. Unknown labels are summed over with
+        ``surrogate="log"``; else they are completed on the workers, round after round, and then
+        without ``warm_start``, checkpoints and ``class_weight="balanced"``.
     client : distributed.Client, False or None, default=None
         Client of the cluster. None is the default client if there is one, outside of tasks; else,
         as for False, there is no cluster. It is not pickled.
@@ -98,7 +98,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         together take at most a quarter of their memory: with most data several workers need more
         than their number times the passes of one, whose cores ``n_jobs`` of the estimator uses.
         For rows of hundreds of dense features more workers gain time too. None is all workers for
-        :class:`~sskit.solvers.LBFGS`, whose gradients are sums.
+        :class:`~sskit.solvers.LBFGS`, whose gradients are sums; it is "auto" for a likelihood of
+        dense rows on several.
 
     Attributes
     ----------
@@ -235,9 +236,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         if client is None:
             places = InProcess(*arguments)
         else:
-            # gradients add up: all workers that have parts keep them
-            summed = options.solver.by_gradients and not model._may_take_dual_steps()
-            most = len(parts) if summed and not self.n_workers else self.n_workers
+            most = self.n_workers or self._workers_of(model, options.solver, len(parts))
             places = Cluster(client, self.timeout, most, store, *arguments)
         try:
             fitted = self._fit_by(places, model, options, store, (X, y, sample_weight))
@@ -255,7 +254,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             summary = model._agree(merge_summaries(places.summarize()), options)
             summary = model._summarize_again(summary, places.count)
             seed = check_random_state(model.random_state).randint(2**31 - 1)
-            ((plan, task),) = places.surely("make_plan", summary, solver, seed, n_asked=1)
+            given = summary, solver, seed, len(places.places)
+            ((plan, task),) = places.surely("make_plan", *given, n_asked=1)
             reporter = PassReporter(model, *data, task.attributes)
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
@@ -313,6 +313,17 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         warn_of_end(type(model).__name__, solution, model.tol)
         replace_fitted(model, outcome)
         return fitted | {"estimator_": model, **common_attributes(vars(model))}
+
+    def _workers_of(self, model, solver, n_parts):
+        """Return on how many workers parts are by default, as of `Cluster`.
+
+        Gradients add up: all workers that have parts keep them.
+        """
+        if not solver.by_gradients:
+            return None
+        if not model._may_take_dual_steps():
+            return n_parts
+        return "dense" if model.bounds is None else None
 
     def _check_hidden(self, model, store):
         """Raise ValueError for options that do not work with unknown labels."""

@@ -1,9 +1,11 @@
 """Parts of data: how collections are cut into them, and their summary, problem and dual point."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import _num_samples
 
 from sskit.core.stop import CutShort
+from sskit.estimators.reading.summary import matrices
 from sskit.solvers.convex_concave import CompletionRounds
 
 # The items of a part, by the names of arguments of fit.
@@ -153,6 +155,11 @@ class Part:
             raise
         except Exception as error:
             raise error_of(self.number, error) from error
+
+
+def has_dense_rows(checked):
+    """Return whether no matrix of features of a part is sparse; None has no samples."""
+    return checked is not None and not any(map(sp.issparse, matrices(checked.data)))
 
 
 def error_of(number, error):

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from helpers import clusters
 from helpers.clusters import CLASSES, ROWS
-from helpers.objectives import check_rows
-from helpers.parts import MAPS, PLACES
+from helpers.objectives import bracket, check_rows
+from helpers.parts import MAPS, PLACES, TAGS, TOKENS, columns, csr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import PartsModel, StructSVMClassifier
-from sskit.solvers import BCFW, LBFGS
+from sskit import PartsModel, SequenceTagger, StructSVMClassifier
+from sskit.solvers import BCFW, LBFGS, ExponentiatedGradient
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -140,6 +140,53 @@ def test_likelihoods_are_added_up(client):
         slow = clone(model).set_params(solver=LBFGS(max_time=1e-3), tol=0)
         slow = Distributed(slow, client=client, n_workers=2).fit(*as_delayed(client)).estimator_
     assert slow.certified_ and slow.dual_objective_ <= one.primal_objective_ + 1e-9
+
+
+DUAL = {"solver": "exponentiated_gradient"}
+
+
+@pytest.mark.parametrize(
+    ("sparse", "options", "n_workers", "solver", "expected"),
+    [
+        # several add up gradients of dense rows, one takes dual steps
+        (False, {}, None, LBFGS, 2),
+        (False, {}, 1, ExponentiatedGradient, 1),
+        (False, DUAL, None, ExponentiatedGradient, 1),
+        (False, {"bounds": (-1, 1)}, None, ExponentiatedGradient, 1),
+        (True, {}, None, ExponentiatedGradient, 1),
+        (True, {}, 2, ExponentiatedGradient, 2),
+        (True, {"tol": 1e-5}, None, LBFGS, 2),
+        (True, {"solver": "lbfgs"}, None, LBFGS, 2),
+    ],
+)
+def test_a_likelihood_has_the_solver_and_the_workers_that_pay(
+    client, sparse, options, n_workers, solver, expected
+):
+    model = SequenceTagger(surrogate="log", tol=0.01, max_iter=2000, random_state=0)
+    model.set_params(**options)
+    X = csr(TOKENS) if sparse else TOKENS
+    parts = list(zip(*columns((X, TAGS), 4), strict=True))
+    # each worker has some
+    (first, second) = client.scheduler_info()["workers"]
+    futures = [
+        client.scatter(list(part), workers=[where], hash=False)
+        for part, where in zip(parts, (first, second) * 2, strict=True)
+    ]
+    fitted = Distributed(model, client=client, n_workers=n_workers)
+    fitted.fit(*zip(*futures, strict=True))
+    found = fitted.estimator_
+    assert type(found.solver_) is solver and fitted.n_workers_ == expected
+    bracket(found, clone(model).fit(X, TAGS))
+
+
+def test_what_is_wrong_with_a_part_is_said_though_its_rows_are_looked_at_first(client):
+    model = Distributed(SequenceTagger(surrogate="log"), client=client)
+    with pytest.raises(ValueError, match=r"^part 0: .*NaN"):
+        model.fit([[TOKENS[0] * np.nan], TOKENS[1:3]], [TAGS[:1], TAGS[1:3]])
+    # nor does it matter that the first has no samples
+    fitted = model.fit([[], TOKENS[:9], TOKENS[9:]], [[], TAGS[:9], TAGS[9:]])
+    assert type(fitted.estimator_.solver_) is ExponentiatedGradient
+    assert fitted.n_workers_ == 1
 
 
 def test_scores_are_counted_in_a_second_look_at_each_part(client):

@@ -1,6 +1,7 @@
 """Data in parts: passes by number of workers, and parts that are loaded for each pass.
 
 Usage: python parts.py [rounds | default | cluster [case ...] | memory [GIGABYTES]] [--log]
+    [--workers N ...]
 
 "rounds": passes until the gap is 2 % of the objective, with 1 to 64 workers that make their passes
 at the same weights and add their updates, all in one process, so the result does not depend on the
@@ -8,8 +9,8 @@ number of cores. "default": the same with 1 to 4 workers for estimators with def
 "cluster": seconds of a fit to data in one piece, and to eight parts of them on a Dask cluster of
 two processes: by one of both, by two threads of it, and by both. "memory": sequences of dense rows
 in a file of each part, which is loaded for each pass and dropped: peak memory and seconds, beside a
-fit to one memory-mapped file. With --log all but the last are fits of the likelihood with default
-settings.
+fit to one memory-mapped file. With --log fits are of the likelihood with default settings, where
+the estimators of all cases have one.
 
 Most cases need data sets, see sskit.datasets.
 """
@@ -219,6 +220,7 @@ if __name__ == "__main__":
     parser.add_argument("what", nargs="?", choices=kinds)
     parser.add_argument("more", nargs="*")
     parser.add_argument("--log", action="store_true")
+    parser.add_argument("--workers", nargs="+", type=int)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.filterwarnings("ignore", "Sending large graph")
@@ -227,10 +229,10 @@ if __name__ == "__main__":
     made = of_likelihood if arguments.log else lambda case: case
     if arguments.what in (None, "rounds"):
         for name in arguments.more or CASES:
-            rounds(name, made(CASES[name]), N_WORKERS)
+            rounds(name, made(CASES[name]), arguments.workers or N_WORKERS)
     if arguments.what in (None, "default"):
         for name in arguments.more or DEFAULTS:
-            rounds(name, made(DEFAULTS[name]), N_WORKERS[:3])
+            rounds(name, made(DEFAULTS[name]), arguments.workers or N_WORKERS[:3])
     if arguments.what in (None, "cluster"):
         for name in arguments.more or CLUSTER:
             cluster(name, made(CLUSTER[name]))

@@ -103,6 +103,30 @@ def string_array(labels, base=str):
     return object_array([one[label] for label in labels])
 
 
+def with_codes(labels):
+    """Return what ``np.unique(labels, return_inverse=True)`` does; strings are not sorted for it.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Of labels.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        The distinct ones in order.
+    codes : ndarray of shape (n,), intp
+        Their numbers.
+    """
+    if labels.dtype.kind not in "US":
+        return np.unique(labels, return_inverse=True)
+    listed = labels.tolist()
+    distinct = sorted(set(listed))
+    code = dict(zip(distinct, range(len(distinct)), strict=True))
+    codes = np.fromiter(map(code.__getitem__, listed), dtype=np.intp, count=len(listed))
+    return np.array(distinct, dtype=labels.dtype), codes
+
+
 def object_array(labels):
     """Return a list as a 1-D array of objects, whose items may be sequences."""
     return np.fromiter(labels, dtype=object, count=len(labels))

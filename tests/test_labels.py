@@ -16,6 +16,7 @@ from sskit._labels import (
     plain,
     string_array,
     warn_of_unmatched,
+    with_codes,
 )
 
 
@@ -125,3 +126,18 @@ def test_keys_without_labels_and_labels_without_keys_together_are_told(given):
         told = "weights has keys that are no labels in y, 'c', and none for"
         assert str(warning.message).startswith(told) and str(warning.message).endswith("'b'")
         assert "'O'" not in str(warning.message) and warning.filename == __file__
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["b", "a", "b", "", "é", "z\0"]), np.array([b"b", b"a", b"b"]),
+        np.array([3, 1, 3]), np.array(["b", "a"], dtype=object), np.array([], dtype="U3"),
+        np.array([True, False]),
+    ],
+)  # fmt: skip
+def test_numbers_of_labels_are_those_of_numpy(labels):
+    expected = np.unique(labels, return_inverse=True)
+    for found, right in zip(with_codes(labels), expected, strict=True):
+        np.testing.assert_array_equal(found, right)
+        assert found.dtype == right.dtype

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from sskit._labels import with_codes
 from sskit._parameters import AT_LEAST_ONE, parameter, parameters
 from sskit._ready import all_finite
 from sskit._types import ArrayLike, ClassifierMixin, Dictionary, Self, available_if, with_callbacks
@@ -331,7 +332,7 @@ class StructSVMClassifier(
         data, target, columns = read_rows(self, X, y)
         check_classification_targets(target)
         weight = check_sample_weight(sample_weight, data.shape[0], part=part)
-        values, codes = np.unique(target, return_inverse=True)
+        values, codes = with_codes(target)
         target, labels = Classes(values=values, codes=codes), Labels.of(values, codes)
         if self.class_weight is not None:
             # what factors of the classes, which come with the labels of all parts, multiply

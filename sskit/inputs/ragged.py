@@ -240,13 +240,19 @@ def stack_entries(y, lengths=None, *, name="y", x_name="X"):
     """
     count = None if lengths is None else len(lengths)
     items = items_of(y, name, _LABELS, stacked=(2,), count=count, x_name=x_name)
-    items = [sequence_of(item, f"{name}[{i}]", cure=cure_of_labels) for i, item in enumerate(items)]
+    listed = set(map(type, items)) <= {list, tuple}  # most often nothing is to be checked
+    if not listed:
+        items = [
+            sequence_of(item, f"{name}[{i}]", cure=cure_of_labels) for i, item in enumerate(items)
+        ]
     sizes = np.array(list(map(len, items)), dtype=np.int64)
     lengths = sizes if lengths is None else np.asarray(lengths)
     if (sizes != lengths).any():
         i = np.flatnonzero(sizes != lengths)[0]
         has = f"{lengths[i]} {'labels' if x_name == 'y_true' else 'rows'}"
         raise ValueError(f"{x_name}[{i}] has {has} but {name}[{i}] has {sizes[i]} labels")
+    if listed:
+        return list(chain.from_iterable(items)), row_namer(name, make_offsets(lengths))
     flat = join_arrays(items)
     if flat is None:
         lists = (item.tolist() if isinstance(item, np.ndarray) else item for item in items)

@@ -14,6 +14,7 @@ from sskit._labels import (
     object_array,
     plain,
     string_array,
+    with_codes,
 )
 from sskit._tag_schemes import (
     BEGIN,
@@ -280,7 +281,7 @@ def _packed(starts, stops, labels, offsets, outside, form, unknown):
     owner = np.searchsorted(starts, tokens, side="right") - 1
     hidden = np.zeros(len(tokens), dtype=bool) if unknown is None else unknown & NO_LABEL > 0
     free = (tokens >= np.append(stops, 0)[owner]) & ~hidden
-    classes, numbers = np.unique(labels, return_inverse=True)
+    classes, numbers = with_codes(labels)
     out = 0
     if free.any():
         K = len(classes)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sskit._labels import SETS, places_in
+from sskit._labels import SETS, places_in, with_codes
 from sskit.inputs.ragged import known_labels, sets_among, stack_entries
 from sskit.inputs.ragged_array import locate
 
@@ -135,8 +135,9 @@ def check_partial_labels(y, lengths, ignore_label=None):
     if sets:
         flat, owners = expand_sets(entries, sets)
     labels, ignored = known_labels(flat, lambda k: name_of(owners[k]), ignore_label)
-    classes, codes = np.unique(labels[~ignored], return_inverse=True)
-    if len(owners) == len(entries) and not ignored.any():
+    all_known = not ignored.any()
+    classes, codes = with_codes(labels if all_known else labels[~ignored])
+    if len(owners) == len(entries) and all_known:
         return PartialLabels(classes=classes, labels=codes)
     possible = np.zeros((len(entries), len(classes)), dtype=bool)
     possible[owners[~ignored], codes] = True

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sskit._labels import with_codes
 from sskit.inputs.ragged_array import locate
 
 
@@ -48,7 +49,7 @@ class NodeLabels:
     @classmethod
     def of(cls, labels, labelled):
         """Return labels (n_nodes,) by number; of nodes that have none they are not read."""
-        classes, some = np.unique(labels[labelled], return_inverse=True)
+        classes, some = with_codes(labels[labelled])
         codes = np.zeros(len(labels), dtype=np.int64)
         codes[labelled] = some
         return cls(classes=classes, codes=codes, labelled=labelled)

@@ -397,10 +397,6 @@ class StructSVMClassifier(
             summary.check()
         return super()._decide(summary, options, checked)
 
-    def _may_take_dual_steps(self):
-        """Return whether "auto" may be dual steps for a likelihood: of rows only with bounds."""
-        return self.bounds is not None and super()._may_take_dual_steps()
-
     def _bind(self, checked, summary):
         """Bind the model to checked data, given the summary of all; return a `TrainingTask`."""
         data, weight, options = checked.data, checked.weight, summary.options

@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from helpers import families
 from helpers.fits import segments
 from helpers.labellings import all_weights as weights
@@ -431,7 +432,13 @@ def test_auto_takes_dual_steps_where_they_are_faster():
     with mock.patch.object(ExponentiatedGradient, "_fits", lambda *_: False):
         assert chosen(tagger, X, y) is LBFGS
     rows = sskit.StructSVMClassifier(surrogate="log", max_iter=3)
-    assert chosen(rows, np.concatenate(X), np.concatenate(y)) is LBFGS
+    flat, labels = np.concatenate(X), np.concatenate(y)
+    assert chosen(rows, flat, labels) is LBFGS
+    # text has many columns, of which a row has few
+    further = sp.csr_array((len(labels), 2**15 // len(np.unique(labels))))
+    wide = sp.hstack([sp.csr_array(flat), further], format="csr")
+    assert chosen(rows, wide, labels) is ExponentiatedGradient
+    assert chosen(clone(rows).set_params(tol=1e-5), wide, labels) is LBFGS
     spans = [["B-A"] * len(labels) for labels in y]
     assert chosen(sskit.SegmentTagger(surrogate="log", max_iter=3), X, spans) is LBFGS
 

@@ -72,8 +72,9 @@ if TYPE_CHECKING:
 FEW_PAIRS = 5
 FEW = (FEW_PAIRS, 0, 20_000, 64), (20, 500, 0, 8), (500, 100, 0, 2)
 # When "auto" takes dual steps for a likelihood: from which multiple of the default lam on, and from
-# which tolerance, for below these L-BFGS is faster, or single precision not enough.
-LEAST_LAM, LEAST_TOL = 0.5, 1e-4
+# which tolerance, for below these L-BFGS is faster, or single precision not enough; and of rows
+# from how many weights on.
+LEAST_LAM, LEAST_TOL, LEAST_WEIGHTS = 0.5, 1e-4, 2**15
 SMALLEST_LAM = 1e-150
 # From so many weights on memory that reading has left is returned before a fit.
 MANY_WEIGHTS = 2**20
@@ -300,13 +301,14 @@ class StructuredEstimator(FittedModel, PublicMixin, CallbackSupportMixin, BaseEs
         return solver
 
     def _likelihood_solver(self, problem, solver, lam_ratio, share=1.0):
-        """Return the solver for a likelihood: of sequences and trees "auto" is dual steps.
+        """Return the solver for a likelihood: "auto" is dual steps of sequences, trees and text.
 
-        Fits to rows take a fraction of a second, and do not depend on an order. With bounds it is
-        so for rows too, and at any lam. The problem has this share of the data.
+        Fits to rows with few columns take a fraction of a second, and do not depend on an order.
+        With bounds it is so for all rows, and at any lam. The problem has this share of the data.
         """
-        fast, bounded = ExponentiatedGradient(), self.bounds is not None
-        wins = bounded or (problem.mean_length() > 1.0 and lam_ratio >= LEAST_LAM)
+        fast = ExponentiatedGradient()
+        large = problem.mean_length() > 1.0 or problem.n_weights >= LEAST_WEIGHTS
+        wins = self.bounds is not None or (large and lam_ratio >= LEAST_LAM)
         chosen = wins and self._may_take_dual_steps() and fast._fits(problem, share)
         return fast if chosen else solver
 

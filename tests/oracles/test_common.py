@@ -238,3 +238,24 @@ def test_what_is_wrong_is_named(name):
             for change, message in faults:
                 with pytest.raises(ValueError, match=message):
                     oracle(**call | change)
+
+
+@pytest.mark.parametrize("form", ["chain", "triples", "tree", "segments"])
+def test_no_probability_of_huge_scores_exceeds_one(form):
+    """Sums of scores of 1e18 are rounded to hundreds, whose exponentials are no probabilities."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        nodes, pairs = 1e18 * rng.normal(size=(5, 3)), 1e18 * rng.normal(size=(3, 3))
+        if form == "tree":
+            edges = np.array([[0, 1], [1, 2], [1, 3], [3, 4]])
+            tables = np.broadcast_to(pairs, (4, 3, 3))
+            found = oracles.tree_marginals(nodes, edges, tables, return_pairs=True)
+        elif form == "segments":
+            lengths = 1e18 * rng.normal(size=(3, 2))
+            found = oracles.segment_marginals(nodes, pairs, lengths, return_segments=True)
+        else:
+            triples = [1e18 * rng.normal(size=(3, 3, 3))] if form == "triples" else []
+            found = oracles.chain_marginals(nodes, pairs, *triples, return_pairs=True)
+        for table in found[1:]:
+            # three segments of up to two tokens have a token in common
+            assert table.min() >= 0.0 and table.max() <= 3.0

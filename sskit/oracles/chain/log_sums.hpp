@@ -133,7 +133,10 @@ SSKIT_OWN_CLONES double normalise(const double* x, ptrdiff_t n, double* out) {
     return top + std::log(sum);
 }
 
-// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), all padded
+// The logarithm of a probability; of scores of 1e18 the rounding is in the hundreds.
+SSKIT_INLINE vec at_most_certain(const vec& x) { return smaller(constant(0.0), x); }
+
+// pairs += exp(value[a] + table[a, b] + ahead[b] - log_sum), probabilities, all padded
 SSKIT_OWN_CLONES void add_pairs(const double* value, const double* table, const double* ahead,
                                 ptrdiff_t n, double log_sum, double* pairs) {
     const ptrdiff_t stride = padded(n);
@@ -143,7 +146,7 @@ SSKIT_OWN_CLONES void add_pairs(const double* value, const double* table, const 
         for (ptrdiff_t c = 0; c < stride; c += LANES) {
             const ptrdiff_t k = a * stride + c;
             const vec x = load(table + k) + load(ahead + c) + rest;
-            store(pairs + k, load(pairs + k) + exp_lanes(x));
+            store(pairs + k, load(pairs + k) + exp_lanes(at_most_certain(x)));
         }
     }
 }

@@ -121,7 +121,7 @@ SSKIT_OWN_CLONES void second_order_log_step(const double* value, const double* t
     step_of_pairs<true>(value, triples, n_states, add, node, scratch, out);
 }
 
-// out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), all padded
+// out[a, b, c] += exp(value[a, b] + triples[a, b, c] + rest[b, c]), probabilities, all padded
 SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, const double* rest,
                                   ptrdiff_t n_states, double* out) {
     const ptrdiff_t stride = padded(n_states);
@@ -131,7 +131,7 @@ SSKIT_OWN_CLONES void add_triples(const double* value, const double* triples, co
             const ptrdiff_t row = (a * n_states + b) * stride;
             for (ptrdiff_t c = 0; x > NOTHING && c < stride; c += LANES) {
                 const vec y = (load(rest + b * stride + c) + load(triples + row + c)) + x;
-                store(out + row + c, load(out + row + c) + exp_lanes(y));
+                store(out + row + c, load(out + row + c) + exp_lanes(at_most_certain(y)));
             }
         }
 }

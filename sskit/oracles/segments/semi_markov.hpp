@@ -235,7 +235,9 @@ class Segmentations {
                 for (ptrdiff_t d = 0; d < n; ++d) segments[(t * p.max_length + d) * K + k] = 0.0;
                 return best;
             }
-            const double scale = std::exp(leads[t * stride + k] + best - log_partition);
+            // a probability, of which rounding may make more than one
+            const double most = leads[t * stride + k] + best - log_partition;
+            const double scale = std::exp(std::min(most, 0.0));
             for (ptrdiff_t d = n - 1; d >= 0; --d) {
                 const double fraction = std::exp(scores[d] - best);
                 total += fraction;

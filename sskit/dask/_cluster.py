@@ -116,12 +116,17 @@ class Cluster(Places):
             self.lose([], "workers that were to take parts")
 
     def are_dense(self, futures):
-        """Return whether the rows of one of some parts are dense; wrong parts are found later."""
+        """Return whether the rows of one of some parts are dense.
+
+        What is wrong with the part is found later, and so is that its worker is lost.
+        """
         number, future = next(iter(futures.items()))
         arguments = number, self.estimator, future
         asked = {number: self.client.submit(is_dense, *arguments, pure=False)}
         self.wait(asked, "a worker to read part")
-        return asked[number].status == "finished" and asked[number].result()
+        with suppress(OSError, *LATE):
+            return asked[number].status == "finished" and asked[number].result(self.timeout)
+        return False
 
     def assign(self, futures):
         """Return the numbers of the parts that each worker is to have, by its address.

@@ -97,9 +97,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         Workers of a cluster that have parts, at most. None: as few as have room, for all parts
         together take at most a quarter of their memory: with most data several workers need more
         than their number times the passes of one, whose cores ``n_jobs`` of the estimator uses.
-        For rows of hundreds of dense features more workers gain time too. None is all workers for
-        :class:`~sskit.solvers.LBFGS`, whose gradients are sums; it is "auto" for a likelihood of
-        dense rows on several.
+        For rows of hundreds of dense features more workers gain time too. With ``solver="lbfgs"``,
+        whose gradients are sums, None is all workers, and so for a likelihood of dense rows, where
+        "auto" is then that solver.
 
     Attributes
     ----------
@@ -259,7 +259,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             reporter = PassReporter(model, *data, task.attributes)
             if model.verbose:
                 report_choices(model, task, plan.solver, plan.lam)
-            progress = Progress(f"{type(self).__name__} {type(solver).__name__}", model.verbose)
+            progress = Progress(
+                f"{type(self).__name__} {type(plan.solver).__name__}", model.verbose
+            )
             by_gradients = plan.solver.by_gradients
             # a likelihood is summed over unknown labels, which are not completed
             hidden = not options.likelihood and getattr(summary, "n_hidden", 0)

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sskit import SequenceTagger, StructSVMClassifier
 from sskit.solvers import LBFGS, ExponentiatedGradient
+from sskit.solvers.common.progress import Progress
 from sskit.solvers.distributed.run import PartsLost
 
 dask = pytest.importorskip("dask")
@@ -161,6 +162,19 @@ def test_auto_takes_dual_steps_where_they_win_and_fit_into_memory(monkeypatch):
         steps.set_params(max_memory=share * n_bytes / 2**20)
         monkeypatch.setattr("sskit.estimators.base.estimator.ExponentiatedGradient", lambda: steps)
         assert solver_of(STEPPING) is expected
+
+
+def test_progress_names_the_solver_that_runs(monkeypatch):
+    names = []
+
+    def progress(name, verbose):
+        names.append(name)
+        return Progress(name, verbose)
+
+    monkeypatch.setattr("sskit.dask._distributed.Progress", progress)
+    for tol in (1e-3, 1e-5):
+        Distributed(clone(STEPPING).set_params(tol=tol, max_iter=5000)).fit(X, Y)
+    assert names == ["Distributed ExponentiatedGradient", "Distributed LBFGS"]
 
 
 def test_dual_points_of_a_likelihood_are_taken_up_again(tmp_path):

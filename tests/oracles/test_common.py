@@ -255,7 +255,8 @@ def test_no_probability_of_huge_scores_exceeds_one(form):
             found = oracles.segment_marginals(nodes, pairs, lengths, return_segments=True)
         else:
             triples = [1e18 * rng.normal(size=(3, 3, 3))] if form == "triples" else []
-            found = oracles.chain_marginals(nodes, pairs, *triples, return_pairs=True)
+            wanted = {"return_pairs": True, "return_triples": form == "triples"}
+            found = oracles.chain_marginals(nodes, pairs, *triples, **wanted)
         for table in found[1:]:
             # three segments of up to two tokens have a token in common
             assert table.min() >= 0.0 and table.max() <= 3.0

@@ -1,6 +1,5 @@
 """The workers of a Dask cluster, each with the parts that the scheduler puts there."""
 
-import asyncio
 import math
 import sys
 import threading
@@ -12,13 +11,12 @@ from contextlib import suppress
 import dask
 from dask.sizeof import sizeof
 
+from sskit.dask._helpers import LATE, POLL
 from sskit.dask._local import LocalFit
 from sskit.dask._parts import Part, error_of, has_dense_rows
 from sskit.dask._places import Place, Places
 from sskit.solvers.distributed.run import PartsLost
 
-# Seconds between two checks whether Ctrl-C was pressed and workers are there.
-POLL = 0.1
 # An actor binds the client that is the current one, which Dask keeps in its configuration: two
 # threads that set it in turns would leave it set.
 CURRENT = threading.Lock()
@@ -30,8 +28,6 @@ MOST_LOSSES = 10
 # Data that are put together on a worker are at most this share of its memory: reading makes a copy,
 # and there are weights and dual variables.
 LARGEST_SHARE = 0.25
-# Before Python 3.11 there are two.
-LATE = (TimeoutError, asyncio.TimeoutError)
 
 
 def find_client(client):
@@ -78,17 +74,21 @@ class Cluster(Places):
     n_workers : int, None or "dense"
         On how many workers parts are put together at most; None: on as few as have room for them.
         "dense": they stay where they are if their rows are dense, else as None.
+    with_helpers : bool
+        Whether workers without parts get all of them too, if these are on one, to answer questions
+        of the oracle, which come many at a time.
     store : Checkpoint or None
         Has the starts of parts that were lost.
     estimator, parts, starts, remembers : object
         As of `Places`.
     """
 
-    def __init__(self, client, timeout, n_workers, store, estimator, *arguments):
+    def __init__(self, client, timeout, n_workers, with_helpers, store, estimator, *arguments):
         # callbacks are called in this process
         super().__init__(type(estimator)(**estimator.get_params(deep=False)), *arguments)
         self.client, self.timeout, self.n_workers = client, timeout, n_workers
-        self.store = store
+        self.store, self.with_helpers = store, with_helpers
+        self.helpers = []
         self.n_told = self.n_losses = 0
         self.actors = []  # all of them, also those whose parts have no samples
 
@@ -114,6 +114,61 @@ class Cluster(Places):
                     self.missing = [number for number in self.missing if number not in numbers]
         if self.missing:
             self.lose([], "workers that were to take parts")
+        if self.with_helpers and len(self.places) == 1:
+            self.recruit(futures)
+
+    def recruit(self, futures):
+        """Make actors of all parts on the workers that have none, and have room."""
+        self.helpers, actors = [], {}
+        n_bytes = sum(self.client.nbytes([f.key for f in futures.values()], summary=False).values())
+        with suppress(OSError, *LATE):
+            limits = self.client.run(memory_limit, on_error="ignore")
+            del limits[self.places[0].local._address]
+            for address, limit in limits.items():
+                if n_bytes <= LARGEST_SHARE * limit:
+                    parts = {number: self.make_part(number, None, True) for number in futures}
+                    options = {"actor": True, "pure": False, "workers": [address]}
+                    actors[address] = self.client.submit(LocalFit, parts, futures, **options)
+        self.actors += actors.values()
+        while any(actors[a].status == "pending" for a in actors.keys() & self.addresses()):
+            time.sleep(POLL / 2)
+        for actor in actors.values():
+            if actor.status == "finished":
+                # it may be lost by now
+                with suppress(Exception), CURRENT, self.client.as_current():
+                    self.helpers.append(Place(actor.result(), list(futures), actor))
+
+    def addresses(self):
+        """Return the addresses of the workers that the scheduler knows; none if it is silent."""
+        with suppress(OSError, *LATE):
+            return self.client.nthreads(callback_timeout=min(self.timeout, 10.0)).keys()
+        return set()
+
+    def find_helpers(self):
+        """Make helpers ready for the present stage of the plan; return those that are there."""
+        calls = []
+        for helper in self.helpers:
+            # one that is known to be lost
+            with suppress(RuntimeError):
+                calls.append((helper, helper.local.prepare(self.plan)))
+        ready = {}
+        for helper, call in calls:
+            # an error of the data is one of the place, too
+            with suppress(Exception):
+                self.answer(helper, call)
+                ready[helper.local._address] = helper.local
+        return ready
+
+    def count_workers(self):
+        """Return how many workers have parts; tell of helpers that were lost."""
+        lost = [helper for helper in self.helpers if helper.future.status != "finished"]
+        if lost:
+            names = ", ".join(helper.local._address for helper in lost)
+            warnings.warn(
+                f"lost {names}, which answered questions of the oracle; others did so from then on",
+                stacklevel=4,
+            )
+        return len(self.places) + len(self.helpers) - len(lost)
 
     def are_dense(self, futures):
         """Return whether the rows of one of some parts are dense.
@@ -236,9 +291,18 @@ class Cluster(Places):
                 return answer.result(POLL)
             except LATE:
                 self.press()
+                self.tell_lost()
             except OSError:
                 break
         raise PartsLost
+
+    def tell_lost(self):
+        """Tell the place with the parts which helpers are lost."""
+        for helper in self.helpers:
+            if helper.future.status != "finished":
+                for place in self.places:
+                    with suppress(RuntimeError):
+                        place.local.lose(helper.local._address)
 
     def press(self):
         """Send all workers how often Ctrl-C was pressed, if that has changed."""

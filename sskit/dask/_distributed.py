@@ -237,7 +237,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             places = InProcess(*arguments)
         else:
             most = self.n_workers or self._workers_of(model, options.solver, len(parts))
-            places = Cluster(client, self.timeout, most, store, *arguments)
+            with_helpers = self.n_workers is None and options.solver.asks_many
+            places = Cluster(client, self.timeout, most, with_helpers, store, *arguments)
         try:
             fitted = self._fit_by(places, model, options, store, (X, y, sample_weight))
         finally:
@@ -306,7 +307,7 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
             outcome = fitted_attributes(solution, plan.solver, task, plan.lam, rounds)
             total_weight = None if data[2] is None else summary.weights.total
             outcome |= model._seen(summary.n_samples, total_weight)
-            fitted = {"history_": record.history(), "n_workers_": len(places.places)}
+            fitted = {"history_": record.history(), "n_workers_": places.count_workers()}
             if store is not None:
                 store.save(ends())
             if model.warm_start:

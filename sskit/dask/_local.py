@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
+from sskit.dask._helpers import Helpers
 from sskit.dask._parts import has_dense_rows
 from sskit.estimators.base.estimator import QUIET
 from sskit.estimators.base.prior import flat_prior
@@ -13,6 +14,7 @@ from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.likelihood import LocalLoss, LossPart
 from sskit.solvers.distributed.local import DualPart, LocalDual
+from sskit.solvers.oracle_calls.pool import find_answers, make_pool
 
 
 class LocalFit:
@@ -40,6 +42,7 @@ class LocalFit:
         for number, sample_values in (values or {}).items():
             data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
+        self.helpers, self.lost, self.pools = {}, set(), {}
 
     def summarize(self):
         """Check all parts; return the `Summary` of each by number, None for one without samples."""
@@ -92,7 +95,7 @@ class LocalFit:
         plan = Plan(summary, solver, lam, n_weights, box, seed, prior=prior)
         return plan, task._replace(problem=None, unscaled=None, completion=None)
 
-    def begin(self, plan, n_places, stop):
+    def begin(self, plan, n_places, stop, helpers=()):
         """Begin, anew if there is another stage of the plan.
 
         Parameters
@@ -103,13 +106,15 @@ class LocalFit:
             Number of places.
         stop : Stop
             Tells when to end; that of the first call counts.
+        helpers : dict of str to Actor, default=()
+            Others that have all parts of this place, and are prepared to answer for them.
 
         Returns
         -------
         begun : tuple
             From `begin` of `LocalDual` or `LocalLoss`.
         """
-        self.stop = self.stop or stop
+        self.stop, self.helpers = self.stop or stop, dict(helpers)
         number = plan.stage and plan.stage.number
         if self.local is None or self.round != number:
             self.round = number
@@ -136,9 +141,23 @@ class LocalFit:
             random_state = np.random.RandomState([plan.seed, number])
             arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
             state = {"keeps": part.keeps, "point": part.point}
+            if self.helpers:
+                state["others"] = Helpers(self.helpers, self.lost, number)
             parts[number] = DualPart(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
         order = np.random.RandomState([plan.seed, min(parts), 1])
         return LocalDual(parts, regularizer, self.stop, order)
+
+    def prepare(self, plan):
+        """Make ready for questions at a stage of the plan, by a place that has the same parts."""
+        self.summarize()
+        for number, part in self.data.items():
+            problem = part.problem(plan.summary, plan.stage)
+            self.pools[number] = make_pool(problem, part.estimator.n_jobs)
+
+    def answer(self, number, *question):
+        """Return the answers to a question about a part, see `find_answers`."""
+        with np.errstate(**QUIET):
+            return find_answers(self.pools[number], *question)
 
     def call(self, *args):
         """Return the result of a call, from all parts here."""
@@ -162,6 +181,10 @@ class LocalFit:
         """Pass on how often Ctrl-C was pressed; not in turn with other calls."""
         if self.stop is not None:
             self.stop.request(n_presses)
+
+    async def lose(self, address):
+        """Expect no answers of a helper any more; not in turn with other calls."""
+        self.lost.add(address)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ import pytest
 from helpers import clusters
 from helpers.clusters import CLASSES, ROWS
 from helpers.objectives import bracket, check_rows
-from helpers.parts import MAPS, PLACES, TAGS, TOKENS, columns, csr
+from helpers.parts import CASES, MAPS, PLACES, TAGS, TOKENS, columns, csr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sskit import PartsModel, SequenceTagger, StructSVMClassifier
-from sskit.solvers import BCFW, LBFGS, ExponentiatedGradient
+from sskit import PartsModel, SequenceTagger, StructSVMClassifier, StructuredSVM
+from sskit.solvers import BCFW, LBFGS, ExponentiatedGradient, FrankWolfe, MultiPlane
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -119,7 +119,7 @@ def test_parts_of_lost_workers_have_room_where_they_go(n_workers, n_places, expe
         "run": lambda function, workers, on_error: dict.fromkeys(workers, 160),
     }
     places = _cluster.Cluster(
-        SimpleNamespace(**answers), 1.0, n_workers, None, MODEL, [], {}, False
+        SimpleNamespace(**answers), 1.0, n_workers, False, None, MODEL, [], {}, False
     )
     places.places = [None] * n_places
     assigned = places.assign({number: SimpleNamespace(key=number) for number in range(6)})
@@ -276,6 +276,85 @@ def test_max_time_and_ctrl_c_end_the_fit_with_a_certificate(client, own_handler)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         assert_right(Distributed(endless, client=client, n_workers=2).fit(*as_delayed(client)))
     thread.join()
+
+
+# Oracles of a batch are called on both workers.
+IN_BATCHES = {
+    "graphs": (BCFW(batch_size=6), {}),
+    "object": (BCFW(batch_size=6), {}),
+    "poses": (MultiPlane(batch_size=9, averaging=False), {}),
+    "sequences": (FrankWolfe(), {"tol": 0.1}),
+    "any graphs": (BCFW(batch_size=6), {"bounds": (-0.2, 0.2)}),
+    "pairs": (BCFW(batch_size=30, steps="fw"), {"n_jobs": 2}),
+}
+
+
+@pytest.mark.parametrize("name", IN_BATCHES)
+def test_workers_without_parts_answer_for_oracles(client, name):
+    estimator, *given = CASES[name]
+    solver, options = IN_BATCHES[name]
+    options = {"lam": 0.1, "random_state": 0, "max_iter": 3000, "solver": solver} | options
+    estimator = clone(estimator).set_params(**options)
+    X, y, weight = columns(given, 2)
+    one = Distributed(estimator, client=False).fit(X, y, weight)
+    both = Distributed(estimator, client=client).fit(X, y, weight)
+    alone = Distributed(estimator, client=client, n_workers=1).fit(X, y, weight)
+    for found in (both, alone):
+        np.testing.assert_array_equal(found.estimator_.coef_, one.estimator_.coef_)
+        assert found.estimator_.n_oracle_calls_ == one.estimator_.n_oracle_calls_
+        assert found.estimator_.certified_
+    assert (both.n_workers_, alone.n_workers_) == (2, 1)
+
+
+def test_workers_without_room_do_not_answer(client, monkeypatch):
+    estimator, *given = CASES["graphs"]
+    estimator = clone(estimator).set_params(lam=0.1, random_state=0, solver=BCFW(batch_size=6))
+    X, y, _ = columns(given, 2)
+    monkeypatch.setattr(_cluster, "LARGEST_SHARE", 1e-9)
+    # parts are on both workers: there is no room for them on one
+    assert Distributed(estimator, client=client).fit(X, y).n_workers_ <= 2
+    model = Distributed(estimator, client=client).fit(X[:1], y[:1])
+    assert model.n_workers_ == 1 and model.estimator_.certified_
+
+
+def test_labels_that_are_not_known_are_those_of_one_worker_in_batches(client):
+    X, y, tagger = clusters.hidden_chains()
+    tagger.set_params(solver=BCFW(batch_size=8))
+    parts = [[data[k : k + 10] for k in (0, 10, 20)] for data in (X, y)]
+    one = Distributed(tagger, client=False).fit(*parts).estimator_
+    both = Distributed(tagger, client=client).fit(*parts)
+    assert both.n_workers_ == 2
+    np.testing.assert_array_equal(both.estimator_.coef_, one.coef_)
+    np.testing.assert_array_equal(both.estimator_.round_objectives_, one.round_objectives_)
+
+
+def test_oracles_on_other_workers_may_miss_the_maximum(client):
+    X, y = clusters.rows_of_classes()
+    model = StructuredSVM(clusters.Careless(), lam=0.05, tol=0.05, random_state=0, max_iter=300)
+    model.set_params(solver=BCFW(batch_size=8))
+    both = Distributed(model, client=client).fit([X[:12], X[12:]], [y[:12], y[12:]])
+    exact = clone(model).set_params(model=clusters.Classes(), tol=1e-4, max_iter=3000).fit(X, y)
+    found = both.estimator_
+    assert both.n_workers_ == 2 and not found.certified_
+    assert found.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+
+
+def test_errors_of_oracles_on_other_workers_name_the_sample(client):
+    X, y = clusters.rows_of_classes()
+    model = StructuredSVM(clusters.Faulty(), lam=0.1, random_state=0, solver=BCFW(batch_size=8))
+    with pytest.raises(ValueError, match="row 17 is not for me"):
+        Distributed(model, client=client).fit([X], [y])
+
+
+def test_a_stop_does_not_wait_for_oracles_of_others(client, own_handler):
+    X, y = clusters.rows_of_classes()
+    solver = BCFW(batch_size=8, max_time=0.5)
+    model = StructuredSVM(clusters.Slow(), lam=1e-3, tol=1e-6, random_state=0, solver=solver)
+    began = time.monotonic()
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        found = Distributed(model, client=client).fit([X], [y])
+    assert time.monotonic() - began < 30.0
+    assert found.estimator_.dual_gap_ > 0.0
 
 
 def test_data_that_are_gone_are_told(client):

@@ -3,6 +3,7 @@
 import gc
 import weakref
 from enum import Enum
+from pickle import loads
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,7 +25,10 @@ from sskit.utils import RaggedArray
 
 dask = pytest.importorskip("dask")
 
+from cloudpickle import dumps  # noqa: E402
+
 from sskit.dask import Distributed  # noqa: E402
+from sskit.dask._places import InProcess  # noqa: E402
 
 WHOLE = SequenceTagger(tol=1e-3, random_state=0)
 QUICK = {"lam": 0.3, "max_iter": 3000, "random_state": 0}
@@ -55,8 +59,19 @@ WRAPS = {"kept": (lambda value: value, 1e-3), "passing": (lazy, 0.05)}
 WAYS = [("kept", False), ("passing", True), ("kept", True), ("passing", False)]
 
 
+@pytest.fixture
+def by_pickles(monkeypatch):
+    """What places get and return is pickled, as on a cluster."""
+
+    def call_each(self, places, method, args):
+        calls = [getattr(place.local, method) for place in places]
+        return [loads(dumps(call(*loads(dumps(args))))) for call in calls]
+
+    monkeypatch.setattr(InProcess, "call_each", call_each)
+
+
 @pytest.mark.parametrize(("name", "way"), in_turn(CASES, WAYS))
-def test_the_optimum_is_that_of_the_data_in_one_piece(name, way):
+def test_the_optimum_is_that_of_the_data_in_one_piece(name, way, by_pickles):
     (wrap, has_prior), (estimator, *data) = way, CASES[name]
     wrap, tol = WRAPS[wrap]
     estimator = clone(estimator).set_params(lam=0.2, tol=tol, random_state=0, max_iter=5000)

@@ -12,7 +12,8 @@ import pytest
 from helpers import clusters
 from helpers.objectives import check_rows
 
-from sskit import StructSVMClassifier
+from sskit import StructSVMClassifier, StructuredSVM
+from sskit.solvers import BCFW
 from sskit.solvers.distributed.likelihood import LikelihoodRun
 
 dask = pytest.importorskip("dask")
@@ -163,6 +164,36 @@ def test_a_likelihood_takes_the_same_steps_without_a_worker(cluster, monkeypatch
     assert fitted.estimator_.certified_ and fitted.history_["n_lost"].sum() > 0
     assert fitted.estimator_.n_iter_ == one.n_iter_
     np.testing.assert_allclose(fitted.estimator_.coef_, one.coef_, atol=1e-7)
+
+
+def test_oracles_of_lost_workers_are_called_by_others(cluster):
+    client, complete = cluster
+    X, y = clusters.rows_of_classes(60)
+    parts = [list(map(list, np.array_split(X, 3))), list(map(list, np.array_split(y, 3)))]
+    model = StructuredSVM(clusters.Slow(), lam=0.2, tol=0.02, random_state=0)
+    model.set_params(solver=BCFW(batch_size=12))
+    one = Distributed(model, client=False).fit(*parts).estimator_
+    n_same = 0
+
+    def kill(ended):
+        while not ended.is_set() and not any(client.run(clusters.has_begun).values()):
+            time.sleep(0.02)
+        time.sleep(0.2)
+        clusters.kill(client, k)
+
+    for k in range(N_WORKERS):
+        complete()
+        fitted, _ = fit_and_kill(client, model, parts, kill, n_workers=None)
+        found, lost = fitted.estimator_, fitted.history_["n_lost"].sum()
+        assert found.certified_
+        assert found.dual_objective_ <= one.primal_objective_ * (1 + 1e-9)
+        assert one.dual_objective_ <= found.primal_objective_ * (1 + 1e-9)
+        if not lost:
+            np.testing.assert_array_equal(found.coef_, one.coef_)
+            assert fitted.n_workers_ == N_WORKERS - 1
+            n_same += 1
+    # one of them had the parts
+    assert n_same == N_WORKERS - 1
 
 
 def test_completions_that_are_lost_are_made_anew(cluster):

@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 
+from helpers.structures import Classes
 from sskit import SequenceTagger
 from sskit.datasets import make_chains
 
@@ -27,6 +29,39 @@ def hidden_chains():
     X, y = make_chains(30, n_features=3, n_states=3, noise=1.2, max_length=5, random_state=0)
     y = [[-1 if (i + t) % 3 else int(k) for t, k in enumerate(row)] for i, row in enumerate(y)]
     return X, y, SequenceTagger(lam=0.05, tol=0.01, ignore_label=-1, random_state=0, max_iter=900)
+
+
+def rows_of_classes(n=24):
+    """Rows, the first number of each its own, and three classes."""
+    X = np.random.default_rng(1).normal(size=(n, 4))
+    X[:, 0] = np.arange(n)
+    return X, np.arange(n) % 3
+
+
+class Faulty(Classes):
+    """Fails for a row once there are weights."""
+
+    def argmax(self, x, w, y_true=None):
+        if x[0] == 17 and w.any():
+            raise ValueError("row 17 is not for me")
+        return super().argmax(x, w, y_true)
+
+
+class Careless(Classes):
+    """Never answers the last class."""
+
+    exact = False
+
+    def argmax(self, x, w, y_true=None):
+        return min(super().argmax(x, w, y_true), 1)
+
+
+class Slow(Classes):
+    """Takes its time."""
+
+    def argmax(self, x, w, y_true=None):
+        time.sleep(0.01)
+        return super().argmax(x, w, y_true)
 
 
 def process_id(dask_worker):

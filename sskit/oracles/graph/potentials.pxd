@@ -63,6 +63,7 @@ cdef class PairForm:
     cdef readonly bint potts
     cdef const int32_t[:, ::1] column
     cdef object columns              # the same as an array
+    cdef str kind
     cdef object first                # (width,) the first pair of states that a number stands for
 
     cdef inline void write(self, Potentials* p) noexcept nogil:

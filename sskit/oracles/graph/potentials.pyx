@@ -155,7 +155,7 @@ cdef class PairForm:
 
     def __cinit__(self, Py_ssize_t n_states, kind):
         cdef Py_ssize_t K = n_states
-        self.n_states = n_states
+        self.n_states, self.kind = n_states, kind
         self.potts = kind == "potts"
         columns = np.zeros((K, K), dtype=np.int32)
         if kind == "symmetric":
@@ -166,6 +166,9 @@ cdef class PairForm:
         self.column = self.columns = columns
         self.first = np.unique(columns, return_index=True)[1]
         self.width = len(self.first)
+
+    def __reduce__(self):
+        return PairForm, (self.n_states, self.kind)
 
     def tables(self, numbers):
         """Return numbers of pairs of states (n, width) as tables (n, K, K), or as (n,) of Potts."""

@@ -37,6 +37,11 @@ class BlockCoordinate(Solver):
     batch_size: int | Literal["auto"] = parameter(COUNT, default="auto")
     gap_every: int = parameter(COUNT, default=10)
 
+    @property
+    def asks_many(self) -> bool:
+        """Whether the oracles of many blocks are called at the same weights, as far as is known."""
+        return self.batch_size != "auto" and self.batch_size > 1
+
     def _auto(self, problem, bounded):
         """Return known values of "auto" by parameter; see `resolved`."""
         steps = self.steps

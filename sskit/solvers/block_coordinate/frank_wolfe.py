@@ -49,6 +49,7 @@ class FrankWolfe(Solver):
     True
     """
 
+    asks_many = True
     gap_every: int = parameter(COUNT, default=10)
 
     def _start(self, problem, regularizer, random_state, gaps, pool):

@@ -85,12 +85,13 @@ class RunsInTurn:
     runs : list of BlockCoordinateRun
         Of one schedule and one stop, those of the first.
     n_turns : int
-        How many turns the visits of each run are divided into. Several workers share only those of
-        runs whose turns have visits enough for a round.
+        How many turns the visits of each run are divided into, at most: each has a batch. Several
+        workers share only those of runs whose turns have visits enough for a round.
     """
 
     def __init__(self, runs, n_turns):
-        self.runs, self.n_turns = runs, n_turns
+        least = min(run.problem.n_blocks // run.batch_size for run in runs)
+        self.runs, self.n_turns = runs, max(min(n_turns, least), 1)
         self.schedule, self.stop = runs[0].schedule, runs[0].stop
         for run in runs if n_turns > 1 else ():
             if run.problem.n_blocks < LEAST_IN_TURN * n_turns:
@@ -163,9 +164,9 @@ class BlockCoordinateRun(DualRun):
         self.promising = PromisingSampler(n_blocks, random_state, *promise, *places)
         self.batches = self.rounds = None
         places, n_shards = [self], 1
+        self.batch_size = min(solver.batch_size, n_blocks)  # a pass has no more
         if solver.batch_size > 1:
-            size = min(solver.batch_size, n_blocks)  # a pass has no more
-            arguments = self.dual, regularizer, size, self.gaps, together
+            arguments = self.dual, regularizer, self.batch_size, self.gaps, together
             self.batches = Batches(pool or Pool(problem), *arguments)
         elif not solver.averaging:
             n_shards = shards_for(problem, pool)

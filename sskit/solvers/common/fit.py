@@ -18,7 +18,7 @@ from sskit.solvers.common.solution import (
     Tolerance,
     proves,
 )
-from sskit.solvers.oracle_calls.pool import Pool
+from sskit.solvers.oracle_calls.pool import Pool, RemotePool
 
 # The first columns of every history, and their types.
 COUNTED = {"n_passes": np.int64, "n_oracle_calls": np.int64, "time": np.float64}
@@ -276,6 +276,7 @@ def begin(
     start=None,
     stop=None,
     largest_loss=None,
+    others=None,
 ):
     """Return the `Fit` of a solver to a problem, before its first pass.
 
@@ -299,6 +300,8 @@ def begin(
         Ends the fit early. None: at Ctrl-C and after `max_time` of the solver.
     largest_loss : ndarray of shape (n_blocks,), default=None
         Hinges of the blocks at w = 0, if they are known.
+    others : object, default=None
+        Other processes that have the problem and answer questions of its oracle; see `RemotePool`.
 
     Returns
     -------
@@ -318,7 +321,10 @@ def begin(
         raise ValueError(f"{name} cannot solve problems with a prior; use the solver 'bcfw'")
     progress = Progress(type(solver).__name__, verbose)
     stop = Stop(solver.max_time) if stop is None else stop
-    evaluator = solver.make_pool(problem, n_jobs, stop)
+    if others is None:
+        evaluator = solver.make_pool(problem, n_jobs, stop)
+    else:
+        evaluator = RemotePool(problem, 1, others, n_jobs, stop=stop)
     gaps = unit = None
     seconds, before = 0.0, time.perf_counter()
     if solver.evaluates_all:

@@ -32,13 +32,14 @@ class Solver(PublicMixin, BaseEstimator):
     what "auto" stands for. A solver that does not evaluate all blocks (`evaluates_all`) takes P(0),
     or an estimate, from its run, as `unit`. One that `takes_likelihood` minimises that, and no
     hinge. A solver that `keeps_dual_point` starts a run that can be saved and continued. One that
-    goes `by_gradients` needs no more of the data than their loss and its gradient.
+    goes `by_gradients` needs no more of the data than their loss and its gradient; one that
+    `asks_many` calls the oracles of many blocks at the same weights.
     """
 
     keeps_dual_point = True
     keeps_bounds = keeps_prior = True
     evaluates_all = True
-    takes_likelihood = by_gradients = False
+    takes_likelihood = by_gradients = asks_many = False
     max_time: float | None = parameter(POSITIVE_OR_INFINITE, None, default=None)
 
     def check(self) -> None:

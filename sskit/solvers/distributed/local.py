@@ -93,6 +93,8 @@ class DualPart(LoadedPart):
         planes that have no weight.
     point : DualPoint, default=None
         Where to start.
+    others : object, default=None
+        Other processes that have the problem of the part; see `RemotePool`.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class DualPart(LoadedPart):
     n_jobs: int | None = None
     keeps: bool = True
     point: DualPoint | None = None
+    others: object = None
 
     def __post_init__(self):
         # the weights of a likelihood have none, and are refused once the part is loaded
@@ -130,7 +133,7 @@ class DualPart(LoadedPart):
         if self.fit is not None:
             return self.fit
         problem = self.take()
-        names = "n_jobs", "random_state", "stop", "largest_loss"
+        names = "n_jobs", "random_state", "stop", "largest_loss", "others"
         options = {name: getattr(self, name) for name in names}
         self.fit = begin(self.solver, problem, self.regularizer, **options)
         self.largest_loss, self.unit = self.fit.largest_loss, self.fit.unit

@@ -68,6 +68,9 @@ cdef class Answers:
     cdef int evaluate_one(
         self, Py_ssize_t k, Problem problem, OracleCall call, const double* w
     ) except -1 nogil
+    # record the answer of question k, which the call holds, with theta at the same w if gaps are
+    # wanted
+    cdef int record(self, Py_ssize_t k, Problem problem, OracleCall call) except -1 nogil
     # call.delta += psi of the plane of question k
     cdef int load_plane(self, Py_ssize_t k) except -1 nogil
 
@@ -90,10 +93,16 @@ cdef class Pool(Task):
     # the questions of the threads
     cdef Answers answers
     cdef const double* w
+    cdef Py_ssize_t first
 
     # afterwards `answered` marks the answers; all, unless the fit is to stop
     cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil
-    # answers some of the questions; returns whether the fit is to stop
+    # answers some of the questions, by all workers
+    cdef int share(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil
+    cdef weights_at(self, const double* w)
+    # answers some of the questions by one worker; returns whether the fit is to stop
     cdef bint evaluate_some(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop,
         Py_ssize_t worker

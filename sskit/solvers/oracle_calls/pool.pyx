@@ -166,10 +166,13 @@ cdef class Answers:
     cdef int evaluate_one(
         self, Py_ssize_t k, Problem problem, OracleCall call, const double* w
     ) except -1 nogil:
+        call.call_oracle(problem, self.block[k], w, self.loss_weight)
+        return self.record(k, problem, call)
+
+    cdef int record(self, Py_ssize_t k, Problem problem, OracleCall call) except -1 nogil:
         cdef Py_ssize_t i = self.block[k], p
         cdef double mix = 0.0, weight
         cdef bint compares
-        call.call_oracle(problem, i, w, self.loss_weight)
         self.hinge[k], self.excess[k], self.loss[k] = call.hinge, call.excess, call.loss
         if self.call is not None:
             memcpy(&self.code[k, 0], &call.code[0], problem.code_length(i) * sizeof(int32_t))
@@ -294,7 +297,12 @@ cdef class Pool(Task):
 
     cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
         answers.open()
-        self.evaluate_some(answers, w, 0, answers.n, 0)
+        return self.share(answers, w, 0, answers.n)
+
+    cdef int share(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        self.evaluate_some(answers, w, start, stop, 0)
         return 0
 
     cdef bint evaluate_some(
@@ -312,7 +320,13 @@ cdef class Pool(Task):
         return False
 
     cdef bint perform(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t worker) except -1 nogil:
-        return self.evaluate_some(self.answers, self.w, start, stop, worker)
+        return self.evaluate_some(
+            self.answers, self.w, self.first + start, self.first + stop, worker
+        )
+
+    # a copy of padded weights
+    cdef weights_at(self, const double* w):
+        return np.array(<double[:self.problem.n_weights + LANES]><double*>w)
 
     def n_queries(self, n_calls):
         """Return how often the model's oracle has been called, here and by so many calls."""
@@ -383,20 +397,22 @@ cdef class ParallelPool(Pool):
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, *, Stop stop=None):
         self.thread_pool = ThreadPool(n_threads, stop=self.stop)
 
-    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
-        if answers.n == 1:
-            return Pool.call_oracles(self, answers, w)
+    cdef int share(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        if stop - start <= 1:
+            return Pool.share(self, answers, w, start, stop)
         with gil:
-            return self.run_threads(answers, w)
+            return self.run_threads(answers, w, start, stop - start)
 
-    cdef int run_threads(self, Answers answers, const double* w) except -1:
-        cdef Py_ssize_t n_workers = self.thread_pool.n_workers
-        answers.open()
-        self.answers, self.w = answers, w
+    cdef int run_threads(
+        self, Answers answers, const double* w, Py_ssize_t first, Py_ssize_t n
+    ) except -1:
+        self.answers, self.w, self.first = answers, w, first
         self.thread_pool.begin(self)
         try:
             with nogil:
-                self.thread_pool.run(answers.n, answers.n // (PORTIONS * n_workers))
+                self.thread_pool.run(n, n // (PORTIONS * self.thread_pool.n_workers))
         finally:
             self.thread_pool.end()
             self.answers = None
@@ -429,35 +445,195 @@ cdef class PrecomputingPool(Pool):
         self.oracle_pool = oracle_pool
         self.portion = self.n_workers = n_workers
 
-    cdef int call_oracles(self, Answers answers, const double* w) except -1 nogil:
+    cdef int share(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
         # oracle_pool answers for whole losses only
-        if answers.n == 1 or answers.loss_weight != 1.0:
-            return Pool.call_oracles(self, answers, w)
+        if stop - start <= 1 or answers.loss_weight != 1.0:
+            return Pool.share(self, answers, w, start, stop)
         with gil:
-            return self.precompute(answers, w)
+            return self.precompute(answers, w, start, stop)
 
     @cython.boundscheck(True)
     @cython.wraparound(True)
-    cdef int precompute(self, Answers answers, const double* w) except -1:
+    cdef int precompute(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1:
         cdef double began
-        cdef Py_ssize_t stop, k = 0
-        weights = np.array(<double[:self.problem.n_weights + LANES]><double*>w)[:-LANES]
-        answers.open()
-        while k < answers.n and not (k and self.stop.due()):
+        cdef Py_ssize_t end, k = start
+        weights = self.weights_at(w)[:-LANES]
+        while k < stop and not (k > start and self.stop.due()):
             began = seconds()
-            stop = min(k + self.portion, answers.n)
-            self.oracle_pool.precompute(np.array(answers.block[k:stop]), weights)
+            end = min(k + self.portion, stop)
+            self.oracle_pool.precompute(np.array(answers.block[k:end]), weights)
             try:
-                for k in range(k, stop):
+                for k in range(k, end):
                     answers.evaluate_one(k, self.problem, <OracleCall>self.calls[0], w)
             finally:
                 self.oracle_pool.clear()
-            k = stop
+            k = end
             if seconds() - began < 0.5 * AHEAD:
                 self.portion = min(2 * self.portion, self.problem.n_blocks)
             elif seconds() - began > AHEAD:
                 self.portion = max(self.portion // 2, self.n_workers)
         return 0
+
+
+@cython.boundscheck(True)
+@cython.wraparound(True)
+cdef class RemotePool(Pool):
+    """Oracle calls by other processes that have the same problem, and by this one.
+
+    All get equal shares of the questions, and weights to answer them at. What another process does
+    not answer this one does: it may be gone, or its oracle raises an error, which is then raised
+    here too.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    n_threads : int
+        One.
+    others : object
+        The other processes: `len`; ``ask(k, *question)``, which sends the arguments of
+        `find_answers` to one of them; ``let_send()``, called before an oracle takes the lock of the
+        interpreter for long; and ``answer(asked, stop)``, which waits for what is returned there,
+        and returns None if it does not come.
+    n_jobs : int or None
+        Number of workers of this process, as in scikit-learn.
+    stop : Stop, default=None
+        As for one worker.
+    """
+
+    cdef object others
+    cdef readonly Pool local
+    cdef list taken                      # blocks and codes of the last answers of others
+
+    def __cinit__(self, Problem problem, Py_ssize_t n_threads, others, n_jobs, *, Stop stop=None):
+        self.others, self.local, self.taken = others, make_pool(problem, n_jobs, self.stop), []
+
+    def __del__(self):
+        if self.taken is not None:
+            self.forget_taken()
+
+    cdef int share(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        if stop - start <= 1:
+            return self.local.share(answers, w, start, stop)
+        with gil:
+            return self.divide(answers, w, start, stop)
+
+    cdef int divide(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
+    ) except -1:
+        cdef Py_ssize_t k, last, n = stop - start, n_shares = len(self.others) + 1
+        cdef Py_ssize_t first = start + (n + n_shares - 1) // n_shares  # the first share is not empty
+        weights, asked = self.weights_at(w), []
+        self.forget_taken()
+        for k in range(1, n_shares):
+            last = first + (stop - first) // (n_shares - k)
+            if first < last:
+                blocks = np.array(answers.block[first:last])
+                question = blocks, weights, answers.loss_weight, answers.call is not None
+                asked.append((first, last, self.others.ask(k - 1, *question)))
+            first = last
+        if not (self.problem.lock_free or self.problem.takes_turns):
+            self.others.let_send()
+        with nogil:
+            self.local.share(answers, w, start, start + (n + n_shares - 1) // n_shares)
+        for first, last, question in asked:
+            found = self.others.answer(question, self.stop)
+            if self.stop.over():
+                break
+            if found is None:
+                with nogil:
+                    self.local.share(answers, w, first, last)
+            else:
+                self.take(answers, w, first, last, found)
+        return 0
+
+    # record what another process has found
+    cdef int take(
+        self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop, found
+    ) except -1:
+        cdef const double[::1] hinge, excess, loss
+        cdef Problem problem = self.problem
+        cdef OracleCall call = <OracleCall>self.calls[0]
+        cdef Py_ssize_t k, m, n, at = 0
+        cdef const int32_t[::1] code
+        hinge, excess, loss, planes, n_queries = found
+        if planes is not None:
+            blocks = np.array(answers.block[start:stop], dtype=np.int64)
+            code = problem.plane_store.import_planes(blocks, planes)
+        for m in range(stop - start):
+            k = start + m
+            call.hinge, call.excess, call.loss = hinge[m], excess[m], loss[m]
+            if planes is not None:
+                n = problem.code_length(answers.block[k])
+                if at + n > len(code) or not problem.knows(answers.block[k], &code[at]):
+                    raise ValueError(
+                        f"another process has found what is no labelling of block {answers.block[k]}"
+                    )
+                memcpy(&call.code[0], &code[at], n * sizeof(int32_t))
+                self.taken.append((answers.block[k], code[at : at + n]))
+                at += n
+            with nogil:
+                if answers.dual is not None:
+                    problem.scores(answers.block[k], w, &call.theta[0])
+                answers.record(k, problem, call)
+        # those that the problem here cannot have counted
+        self.before -= n_queries - (problem.n_queries(stop - start) - problem.n_queries(0))
+        return 0
+
+    # codes stay valid until the next questions, as those of an oracle do
+    cdef int forget_taken(self) except -1:
+        cdef const int32_t[::1] code
+        for block, code in self.taken:
+            self.problem.plane_store.forget(block, &code[0])
+        self.taken.clear()
+        return 0
+
+
+def find_answers(Pool pool, blocks, const double[::1] w, loss_weight=1.0, planes=True):
+    """Answer questions of another process, whose problem is the same; see `RemotePool`.
+
+    Parameters
+    ----------
+    pool : Pool
+        Calls the oracles.
+    blocks : ndarray of int
+        Numbers of blocks, each once.
+    w : ndarray of shape (n_weights + LANES,)
+        Padded weights.
+    loss_weight : float, default=1.0
+        Factor of the losses.
+    planes : bool, default=True
+        Whether the planes are wanted too.
+
+    Returns
+    -------
+    hinges, excesses, losses : ndarray of shape (n,)
+        As of `Answers`.
+    planes : object or None
+        From `export_planes`.
+    n_queries : int
+        How often the model's oracle was called.
+    """
+    cdef Answers answers = Answers(pool, None, len(blocks), planes)
+    cdef Py_ssize_t before = pool.n_queries(0)
+    answers.choose(blocks)
+    answers.loss_weight = loss_weight
+    answers.evaluate(w)
+    exported = None
+    if planes:
+        codes = [
+            np.asarray(answers.code[k, : pool.problem.code_length(answers.block[k])])
+            for k in range(answers.n)
+        ]
+        exported = pool.problem.plane_store.export_planes(np.concatenate(codes), answers.n)
+    found = (np.array(each()) for each in (answers.hinges, answers.excesses, answers.losses))
+    return *found, exported, pool.n_queries(answers.n) - before
 
 
 def make_pool(Problem problem, n_jobs=None, Stop stop=None):

@@ -70,7 +70,8 @@ solvers/cutting_plane: core solvers/common solvers/oracle_calls solvers/simplex_
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
-solvers/distributed: core solvers/block_coordinate solvers/common solvers/quasi_newton
+solvers/distributed: core solvers/block_coordinate solvers/common solvers/oracle_calls
+  solvers/quasi_newton
 estimators/combinations: solvers
 estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs

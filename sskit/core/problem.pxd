@@ -50,6 +50,7 @@ cdef class Problem:
     cdef readonly bint exact                 # does argmax truly maximise?
     cdef readonly bint bounds                # if not, does it bound how much better a y may be?
     cdef readonly bint costly                # does argmax take far longer than scores?
+    cdef readonly double work                # of argmax, in visits to stored planes; 0: not known
     cdef readonly bint lock_free             # do all methods run without the interpreter's lock?
     cdef readonly bint takes_turns           # or for a part of its time only, in turns?
     cdef readonly double[::1] block_weight   # (n_blocks,) c_i >= 0, summing to one

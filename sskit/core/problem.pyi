@@ -15,6 +15,7 @@ class Problem:
     exact: bool
     bounds: bool
     costly: bool
+    work: float
     lock_free: bool
     takes_turns: bool
     excess: float

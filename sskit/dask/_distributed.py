@@ -97,7 +97,10 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         Workers of a cluster that have parts, at most. None: as few as have room, for all parts
         together take at most a quarter of their memory: with most data several workers need more
         than their number times the passes of one, whose cores ``n_jobs`` of the estimator uses.
-        For rows of hundreds of dense features more workers gain time too. With ``solver="lbfgs"``,
+        For rows of hundreds of dense features more workers gain time too. If a solver calls many
+        oracles at the same weights (``BCFW(batch_size=64)``), None also lets all others that have
+        room for the data answer for them: that gains time if an oracle takes milliseconds, and
+        weights are those of one worker if oracles are exact. With ``solver="lbfgs"``,
         whose gradients are sums, None is all workers, and so for a likelihood of dense rows, where
         "auto" is then that solver.
 
@@ -111,7 +114,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
         merge_time (all others), n_bytes (sent so far), dual (objective), n_lost (parts that were
         lost and loaded again).
     n_workers_ : int
-        Workers that had parts at the end; 1 without a cluster.
+        Workers that had parts at the end, those that answered for oracles counted; 1 without a
+        cluster.
     classes_, n_features_in_, feature_names_in_ : object
         As of the estimator, if it has them.
 
@@ -145,6 +149,9 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     ----------
     Lacoste-Julien, Jaggi, Schmidt, Pletscher (2013). Block-coordinate Frank-Wolfe optimization
     for structural SVMs. ICML.
+
+    Wang, Sadhanala, Dai, Neiswanger, Sra, Xing (2016). Parallel and distributed block-coordinate
+    Frank-Wolfe algorithms. ICML. Batches of oracle calls (minibatches, tau).
 
     Ma, Smith, Jaggi, Jordan, Richtarik, Takac (2015). Adding vs. averaging in distributed
     primal-dual optimization. ICML. Algorithm 1 with sigma' = S.

@@ -8,7 +8,7 @@ POLL = 0.1
 # What waiting for an answer raises; before Python 3.11 there are two.
 LATE = (TimeoutError, asyncio.TimeoutError)
 # Seconds in which a question is sent by the thread of the worker that does so.
-SENDING = 1e-3
+SENDING = 5e-4
 
 
 class Helpers:

@@ -13,8 +13,7 @@ from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.likelihood import LocalLoss, LossPart
-from sskit.solvers.distributed.local import DualPart, LocalDual
-from sskit.solvers.oracle_calls.pool import find_answers, make_pool
+from sskit.solvers.distributed.local import AskedPart, DualPart, LocalDual
 
 
 class LocalFit:
@@ -42,7 +41,7 @@ class LocalFit:
         for number, sample_values in (values or {}).items():
             data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
-        self.helpers, self.lost, self.pools = {}, set(), {}
+        self.helpers, self.lost, self.asked = {}, set(), {}
 
     def summarize(self):
         """Check all parts; return the `Summary` of each by number, None for one without samples."""
@@ -152,12 +151,12 @@ class LocalFit:
         self.summarize()
         for number, part in self.data.items():
             problem = part.problem(plan.summary, plan.stage)
-            self.pools[number] = make_pool(problem, part.estimator.n_jobs)
+            self.asked[number] = AskedPart(problem, part.estimator.n_jobs)
 
     def answer(self, number, *question):
-        """Return the answers to a question about a part, see `find_answers`."""
+        """Return the answers to a question about the oracles of a part, see `find_answers`."""
         with np.errstate(**QUIET):
-            return find_answers(self.pools[number], *question)
+            return self.asked[number].answer(*question)
 
     def call(self, *args):
         """Return the result of a call, from all parts here."""

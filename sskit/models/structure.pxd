@@ -79,6 +79,7 @@ cdef class Structure:
     cdef readonly bint exact                 # does `best` always find the maximum?
     cdef readonly bint bounds                # if not, does it set `excess`?
     cdef readonly bint costly                # does `best` take far longer than scores?
+    cdef readonly double work                # of `best`, in visits to stored planes; 0: not known
     cdef readonly bint lock_free             # do all methods run without the interpreter's lock?
     cdef readonly bint takes_turns           # or take it for a part of their time, in turns?
     cdef readonly double excess              # see `Problem`

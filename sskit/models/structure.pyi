@@ -34,6 +34,7 @@ class Structure:
     exact: bool
     bounds: bool
     costly: bool
+    work: float
     lock_free: bool
     takes_turns: bool
     excess: float

@@ -381,7 +381,8 @@ cdef class StructuredProblem(Problem):
         self.max_support = structure.max_support
         self.plane_store = structure.plane_store or self.plane_store
         self.exact, self.bounds = structure.exact, structure.bounds
-        self.costly, self.takes_turns = structure.costly, structure.takes_turns
+        self.costly, self.work = structure.costly, structure.work
+        self.takes_turns = structure.takes_turns
         # rows of kernels come from Python
         self.lock_free = structure.lock_free and not self.space.is_kernel_space
 

@@ -179,9 +179,10 @@ def test_oracles_of_lost_workers_are_called_by_others(cluster):
         while not ended.is_set() and not any(client.run(clusters.has_begun).values()):
             time.sleep(0.02)
         time.sleep(0.2)
-        clusters.kill(client, k)
+        clusters.kill(client, which)
 
     for k in range(N_WORKERS):
+        which = k
         complete()
         fitted, _ = fit_and_kill(client, model, parts, kill, n_workers=None)
         found, lost = fitted.estimator_, fitted.history_["n_lost"].sum()

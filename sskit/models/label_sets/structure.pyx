@@ -85,6 +85,7 @@ cdef class LabelSetStructure(Structure):
         self.base = padded(self.n_edges)
         self.max_code_length = self.max_support = self.n_labels + self.n_edges
         self.exact, self.lock_free, self.costly = oracle.exact, oracle.lock_free, costly
+        self.work = 3.0 if costly else 1.0
         self.augmented = np.zeros(self.n_labels)
         self.scored.n_labels, self.scored.n_edges = self.n_labels, self.n_edges
         self.scored.ends = &self.ends[0, 0]

@@ -151,14 +151,14 @@ class BCFW(BlockCoordinate):
         whose last iterate is far from the best.
     batch_size : int or "auto", default="auto"
         Number of oracles that are called at the same weights, in parallel if the fit has n_jobs; a
-        step of each block follows, with slope and curvature at the current weights. A larger
-        number makes the answers older, and a fit takes more oracle calls: it pays if an oracle
-        call is slow and there are cores. The result depends on the size of the batches, not on
-        n_jobs. "auto" is 1, or with a kernel whose matrix is large as many as have 512 rows. With
-        a kernel, blocks whose gap is below a tenth of the mean take no step; the others wait until
-        they fill a batch, and then take steps on their own small kernel matrix, oracle calls
-        included, until these gain almost nothing; scores of all other blocks are then updated once
-        (not with averaging).
+        step of each block follows, with slope and curvature at the current weights. A larger number
+        makes the answers older, and a fit takes more oracle calls: it pays if an oracle call is
+        slow and there are cores, or workers of a cluster (`sskit.dask.Distributed`). The result
+        depends on the size of the batches, not on n_jobs. "auto" is 1, or with a kernel whose
+        matrix is large as many as have 512 rows. With a kernel, blocks whose gap is below a tenth
+        of the mean take no step; the others wait until they fill a batch, and then take steps on
+        their own small kernel matrix, oracle calls included, until these gain almost nothing;
+        scores of all other blocks are then updated once (not with averaging).
     gap_every : int, default=10
         Number of passes between exact passes, which also renew all block gaps.
     max_time : float, default=None
@@ -248,8 +248,9 @@ class MultiPlane(BlockCoordinate):
     clock : bool, default=False
         Whether the rule for another stored pass uses the seconds on the clock, as in the paper.
         Two fits then differ. Otherwise a pass with the oracle counts as 100 stored passes over all
-        pairs if the problem declares its oracle costly, and as one if not, so that a seed fixes
-        the result. Without effect with fewer than two stored passes.
+        pairs if the problem declares its oracle costly, as one if not, and as three for graphs with
+        cycles and sets of labels with pairs, so that a seed fixes the result. Without effect with
+        fewer than two stored passes.
     cache_size : float, default=1000
         Memory for stored planes in megabytes, as in `BCFW`.
     averaging : bool, default=True

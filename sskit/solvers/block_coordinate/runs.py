@@ -27,9 +27,9 @@ LEAST_PROMISE = 0.1
 # Plain steps leave some weight on every plane: one with at most this weight is dropped at the end
 # of its life.
 LIGHT = 0.05
-# Work of a pass with the oracle, in passes over stored planes, if it is not measured: a cheap
-# oracle costs about as much as scoring the stored planes; the number for a costly one is a cautious
-# guess.
+# Work of a pass with the oracle, in passes over stored planes, where neither the problem knows it
+# nor a clock measures it: a cheap oracle costs about as much as scoring the stored planes; for
+# costly ones see the benchmarks, "Stored passes".
 WORK_OF_CHEAP_ORACLE, WORK_OF_COSTLY_ORACLE = 1.0, 100.0
 # Shards have no fewer blocks than this.
 LEAST_BLOCKS = 4
@@ -195,7 +195,7 @@ class BlockCoordinateRun(DualRun):
         # call the oracles of the blocks with a large slope
         if solver.stored_passes == "slope":
             work = WORK_OF_COSTLY_ORACLE if problem.costly else WORK_OF_CHEAP_ORACLE
-            self.schedule = Schedule(solver.max_stored_passes, work, solver.clock)
+            self.schedule = Schedule(solver.max_stored_passes, problem.work or work, solver.clock)
         else:
             self.schedule = Schedule(solver.stored_passes)
         self.stored = False

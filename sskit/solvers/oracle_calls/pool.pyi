@@ -43,4 +43,23 @@ class Pool:
 class ParallelPool(Pool): ...
 class PrecomputingPool(Pool): ...
 
+class RemotePool(Pool):
+    local: Pool
+    def __init__(
+        self,
+        problem: Problem,
+        n_threads: int,
+        others: Any,
+        n_jobs: int | None,
+        *,
+        stop: Stop | None = None,
+    ) -> None: ...
+
+def find_answers(
+    pool: Pool,
+    blocks: np.ndarray,
+    w: np.ndarray,
+    loss_weight: float = 1.0,
+    planes: bool = True,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any, int]: ...
 def make_pool(problem: Problem, n_jobs: int | None = None, stop: Stop | None = None) -> Pool: ...

@@ -528,7 +528,7 @@ cdef class RemotePool(Pool):
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
     ) except -1:
         cdef Py_ssize_t k, last, n = stop - start, n_shares = len(self.others) + 1
-        cdef Py_ssize_t first = start + (n + n_shares - 1) // n_shares  # the first share is not empty
+        cdef Py_ssize_t own = start + (n + n_shares - 1) // n_shares, first = own
         weights, asked = self.weights_at(w), []
         self.forget_taken()
         for k in range(1, n_shares):
@@ -541,7 +541,7 @@ cdef class RemotePool(Pool):
         if not (self.problem.lock_free or self.problem.takes_turns):
             self.others.let_send()
         with nogil:
-            self.local.share(answers, w, start, start + (n + n_shares - 1) // n_shares)
+            self.local.share(answers, w, start, own)
         for first, last, question in asked:
             found = self.others.answer(question, self.stop)
             if self.stop.over():
@@ -573,7 +573,8 @@ cdef class RemotePool(Pool):
                 n = problem.code_length(answers.block[k])
                 if at + n > len(code) or not problem.knows(answers.block[k], &code[at]):
                     raise ValueError(
-                        f"another process has found what is no labelling of block {answers.block[k]}"
+                        "another process has found what is no labelling of block "
+                        f"{answers.block[k]}"
                     )
                 memcpy(&call.code[0], &code[at], n * sizeof(int32_t))
                 self.taken.append((answers.block[k], code[at : at + n]))

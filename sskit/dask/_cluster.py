@@ -119,11 +119,12 @@ class Cluster(Places):
 
     def recruit(self, futures):
         """Make actors of all parts on the workers that have none, and have room."""
+        self.client.cancel([helper.future for helper in self.helpers])
         self.helpers, actors = [], {}
         n_bytes = sum(self.client.nbytes([f.key for f in futures.values()], summary=False).values())
         with suppress(OSError, *LATE):
             limits = self.client.run(memory_limit, on_error="ignore")
-            del limits[self.places[0].local._address]
+            limits.pop(self.places[0].local._address, None)
             for address, limit in limits.items():
                 if n_bytes <= LARGEST_SHARE * limit:
                     parts = {number: self.make_part(number, None, True) for number in futures}

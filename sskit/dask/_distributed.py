@@ -111,8 +111,8 @@ class Distributed(FittedOnCluster, DelegatingEstimator):
     history_ : dict of ndarray
         Arrays of equal length, an entry for each pass and each exact pass: n_passes, exact, time
         (seconds since the start), visit_time (seconds of this one in which workers ran) and
-        merge_time (all others), n_bytes (sent so far), dual (objective), n_lost (parts that were
-        lost and loaded again).
+        merge_time (all others), n_bytes (sent so far, not among workers), dual (objective), n_lost
+        (parts that were lost and loaded again).
     n_workers_ : int
         Workers that had parts at the end, those that answered for oracles counted; 1 without a
         cluster.

@@ -45,6 +45,7 @@ class PrecomputingPool(Pool): ...
 
 class RemotePool(Pool):
     local: Pool
+    least_pause: int
     def __init__(
         self,
         problem: Problem,

@@ -19,6 +19,8 @@ cdef Py_ssize_t PORTIONS = 8
 MOST_WORKERS = 256
 # Seconds for which answers are computed in advance without reading the clock.
 cdef double AHEAD = 0.5
+# Where asking other processes has not paid, they are not asked so many times.
+cdef Py_ssize_t PAUSE = 2
 
 
 cdef class OracleCall:
@@ -486,7 +488,9 @@ cdef class RemotePool(Pool):
 
     All get equal shares of the questions, and weights to answer them at. What another process does
     not answer this one does: it may be gone, or its oracle raises an error, which is then raised
-    here too.
+    here too. Where this one would have answered all of the last questions no later than all
+    together, it answers alone for a while; not if oracles are not exact, as answers then depend on
+    who gives them.
 
     Parameters
     ----------
@@ -503,14 +507,24 @@ cdef class RemotePool(Pool):
         Number of workers of this process, as in scikit-learn.
     stop : Stop, default=None
         As for one worker.
+
+    Attributes
+    ----------
+    least_pause : int
+        How many times others are not asked after an exchange that did not pay, and twice as often
+        if the next one does not either. 0 always asks.
     """
 
+    cdef public Py_ssize_t least_pause
     cdef object others
     cdef readonly Pool local
     cdef list taken                      # blocks and codes of the last answers of others
+    cdef Py_ssize_t pause, n_alone       # the last pause, and what is left of it
+    cdef double saved                    # seconds, by the last exchanges
 
     def __cinit__(self, Problem problem, Py_ssize_t n_threads, others, n_jobs, *, Stop stop=None):
         self.others, self.local, self.taken = others, make_pool(problem, n_jobs, self.stop), []
+        self.least_pause = PAUSE
 
     def __del__(self):
         if self.taken is not None:
@@ -519,7 +533,8 @@ cdef class RemotePool(Pool):
     cdef int share(
         self, Answers answers, const double* w, Py_ssize_t start, Py_ssize_t stop
     ) except -1 nogil:
-        if stop - start <= 1:
+        self.n_alone -= 1
+        if stop - start <= 1 or self.n_alone >= 0:
             return self.local.share(answers, w, start, stop)
         with gil:
             return self.divide(answers, w, start, stop)
@@ -529,6 +544,8 @@ cdef class RemotePool(Pool):
     ) except -1:
         cdef Py_ssize_t k, last, n = stop - start, n_shares = len(self.others) + 1
         cdef Py_ssize_t own = start + (n + n_shares - 1) // n_shares, first = own
+        cdef double began = seconds(), middle, alone
+        cdef bint pays
         weights, asked = self.weights_at(w), []
         self.forget_taken()
         for k in range(1, n_shares):
@@ -540,8 +557,10 @@ cdef class RemotePool(Pool):
             first = last
         if not (self.problem.lock_free or self.problem.takes_turns):
             self.others.let_send()
+        middle = seconds()
         with nogil:
             self.local.share(answers, w, start, own)
+        alone = (seconds() - middle) * n / (own - start)
         for first, last, question in asked:
             found = self.others.answer(question, self.stop)
             if self.stop.over():
@@ -551,6 +570,10 @@ cdef class RemotePool(Pool):
                     self.local.share(answers, w, first, last)
             else:
                 self.take(answers, w, first, last, found)
+        # of the last exchanges, those of many questions count most
+        self.saved = 0.5 * self.saved + alone - (seconds() - began)
+        pays = self.saved > 0.0 or not self.problem.exact
+        self.n_alone = self.pause = 0 if pays else max(2 * self.pause, self.least_pause)
         return 0
 
     # record what another process has found

@@ -1,11 +1,14 @@
 """Oracles of other processes have the answers of one process, to the last bit."""
 
+import time
+
 import numpy as np
 import pytest
 from helpers.others import Others
 from helpers.parts import CASES
 from helpers.places import tasks_of
 from helpers.structures import Signs, bind, late_errors
+from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import CutShort, Stop
@@ -27,11 +30,18 @@ def problem_of(name):
     return task.problem, task.layout.bounds(None)
 
 
+def asking(problem, others, n_jobs=None):
+    """A pool that always asks others."""
+    pool = RemotePool(problem, 1, others, n_jobs)
+    pool.least_pause = 0
+    return pool
+
+
 def passes(name, solver, others=None, n_passes=4, n_jobs=None):
     """Weights after some passes, and what an exact pass then finds."""
     problem, box = problem_of(name)
     regularizer = Regularizer(0.1, problem.n_weights) if box is None else BoxRegularizer(0.1, *box)
-    pool = Pool(problem) if others is None else RemotePool(problem, 1, others, n_jobs)
+    pool = Pool(problem) if others is None else asking(problem, others, n_jobs)
     gaps = np.asarray(problem.block_weight) * pool.hinges(
         regularizer.padded(np.zeros(problem.n_weights))
     )
@@ -77,10 +87,35 @@ def test_more_processes_than_questions():
     assert_same(found, passes("sequences", SOLVERS["pairwise"]))
 
 
+class Late(Others):
+    def answer(self, asked, stop):
+        time.sleep(1e-3)
+        return super().answer(asked, stop)
+
+
+def test_others_are_asked_less_where_that_does_not_pay():
+    (problem, _), others = problem_of("sequences"), Late([problem_of("sequences")[0]])
+    pool, w = RemotePool(problem, 1, others, None), Regularizer(0.1, problem.n_weights).w
+    expected = Pool(problem).hinges(w)
+    # pauses of 2, 4, 8, 16, 32 questions
+    for _ in range(60):
+        np.testing.assert_array_equal(pool.hinges(w), expected)
+    assert others.n_asked == 5
+
+
+def test_others_are_always_asked_if_answers_depend_on_who_gives_them():
+    problem, copy = (UnreliableProblem(problem_of("sequences")[0], 0) for _ in range(2))
+    others = Late([copy])
+    pool = RemotePool(problem, 1, others, None)
+    assert not problem.exact
+    for _ in range(20):
+        pool.hinges(Regularizer(0.1, problem.n_weights).w)
+    assert others.n_asked == 20
+
+
 def test_planes_of_others_are_dropped_with_the_pool():
     problem, _ = problem_of("object")
-    others = Others([problem_of("object")[0]])
-    pool = RemotePool(problem, 1, others, None)
+    pool = asking(problem, Others([problem_of("object")[0]]))
     regularizer = Regularizer(0.1, problem.n_weights)
     run = SOLVERS["pairwise"].start(problem, regularizer, np.random.RandomState(0), None, pool)
     run.run_pass()
@@ -101,7 +136,7 @@ def test_errors_are_those_of_one_process():
             except (ValueError, RuntimeError):
                 return None
 
-    pool = RemotePool(problem, 1, Failing(copies), None)
+    pool = asking(problem, Failing(copies))
     w = regularizer.padded(np.zeros(2))
     for i in (0, 9, 19):
         wrong.add(i)

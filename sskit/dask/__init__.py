@@ -21,11 +21,16 @@ Needs Dask, the extra ``dask``: ``pip install sskit-learn[dask]``.
 #   takes its steps in the process of the fit: nothing at a place has then to be restored.
 # - On a cluster a place is an actor beside its data; without one, lazy parts are loaded for each
 #   pass, four at a time, so that data need not fit in memory.
+# - Where oracles of many blocks are called at the same weights, and all parts are at one place, the
+#   other workers have copies and answer for a share of the questions (`RemotePool`). Dual variables
+#   stay at the place, so that a lost helper costs nothing, and weights are those of one worker.
 # - The fitted estimator is an ordinary one: nothing of Dask is left in it.
 #
 # Tried or considered, and left. Averaging the updates instead of adding them: it needs
 # more rounds with each place (the paper's comparison). One loaded part at a time: the weights fit
-# that part alone, so that four are visited in turns.
+# that part alone, so that four are visited in turns. Workers that all have the data and exchange
+# steps in short rounds: on text a step of another costs half of a visit (benchmarks, "Several
+# machines that all have the data").
 
 from sskit._optional import optional
 from sskit._public import export_from

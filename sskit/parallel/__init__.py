@@ -18,5 +18,5 @@
 # Tried or considered, and left. joblib's threads: they are right for predictions of seconds, but it
 # checks only every hundredth of a second whether threads are done. The interpreter's lock alone: a
 # thread that waits for it sleeps, and waking takes longer than an oracle holds it; two threads in
-# turns were slower than one. Processes are for structures in Python (`models/structured/oracle_pool`)
-# and for clusters (`RemotePool`) only.
+# turns were slower than one. Processes are for structures in Python
+# (`models/structured/oracle_pool`) and for clusters (`RemotePool`) only.

@@ -119,10 +119,11 @@ class Cluster(Places):
 
     def recruit(self, futures):
         """Make actors of all parts on the workers that have none, and have room."""
-        self.client.cancel([helper.future for helper in self.helpers])
-        self.helpers, actors = [], {}
-        n_bytes = sum(self.client.nbytes([f.key for f in futures.values()], summary=False).values())
+        before, self.helpers, actors = self.helpers, [], {}
         with suppress(OSError, *LATE):
+            self.client.cancel([helper.future for helper in before])
+            keys = [future.key for future in futures.values()]
+            n_bytes = sum(self.client.nbytes(keys, summary=False).values())
             limits = self.client.run(memory_limit, on_error="ignore")
             limits.pop(self.places[0].local._address, None)
             for address, limit in limits.items():
@@ -131,7 +132,10 @@ class Cluster(Places):
                     options = {"actor": True, "pure": False, "workers": [address]}
                     actors[address] = self.client.submit(LocalFit, parts, futures, **options)
         self.actors += actors.values()
+        ends = time.monotonic() + self.timeout
         while any(actors[a].status == "pending" for a in actors.keys() & self.addresses()):
+            if time.monotonic() > ends:
+                break
             time.sleep(POLL / 2)
         for actor in actors.values():
             if actor.status == "finished":
@@ -154,10 +158,19 @@ class Cluster(Places):
                 calls.append((helper, helper.local.prepare(self.plan)))
         ready = {}
         for helper, call in calls:
-            # an error of the data is one of the place, too
-            with suppress(Exception):
+            address = helper.local._address
+            try:
                 self.answer(helper, call)
-                ready[helper.local._address] = helper.local
+                ready[address] = helper.local
+            except PartsLost:
+                continue  # told at the end
+            except Exception as error:
+                # of the data it is one of the place, too
+                self.helpers.remove(helper)
+                reason = f"{type(error).__name__}: {error}"
+                warnings.warn(
+                    f"{address} answers no questions of the oracle: {reason}", stacklevel=2
+                )
         return ready
 
     def count_workers(self):

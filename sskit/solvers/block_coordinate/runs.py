@@ -85,13 +85,16 @@ class RunsInTurn:
     runs : list of BlockCoordinateRun
         Of one schedule and one stop, those of the first.
     n_turns : int
-        How many turns the visits of each run are divided into, at most: each has a batch. Several
-        workers share only those of runs whose turns have visits enough for a round.
+        How many turns the visits of each run are divided into; fewer in batches, of which those of
+        the largest run are whole. Several workers share only those of runs whose turns have visits
+        enough for a round.
     """
 
     def __init__(self, runs, n_turns):
-        least = min(run.problem.n_blocks // run.batch_size for run in runs)
-        self.runs, self.n_turns = runs, max(min(n_turns, least), 1)
+        self.runs, self.n_turns = runs, n_turns
+        if runs[0].batches is not None:
+            n_batches = max(run.problem.n_blocks // run.batch_size for run in runs)
+            self.n_turns = min(n_turns, n_batches)
         self.schedule, self.stop = runs[0].schedule, runs[0].stop
         for run in runs if n_turns > 1 else ():
             if run.problem.n_blocks < LEAST_IN_TURN * n_turns:

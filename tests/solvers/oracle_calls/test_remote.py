@@ -8,11 +8,13 @@ from helpers.others import Others
 from helpers.parts import CASES
 from helpers.places import tasks_of
 from helpers.structures import Signs, bind, late_errors
+from helpers.toys import chain_toy
 from sskit_probes.unreliable import UnreliableProblem
 
 from sskit.core.regularizer import BoxRegularizer, Regularizer
 from sskit.core.stop import CutShort, Stop
 from sskit.solvers import BCFW, FrankWolfe, MultiPlane
+from sskit.solvers.block_coordinate.runs import RunsInTurn, make_pass
 from sskit.solvers.oracle_calls.pool import Pool, RemotePool
 
 SOLVERS = {
@@ -88,6 +90,31 @@ def test_solvers_and_losses(name, solver, lost):
     others = Others([problem_of(name)[0] for _ in range(3)], lost)
     found = passes(name, SOLVERS[solver], others, n_jobs=2)
     assert_same(name, found, passes(name, SOLVERS[solver]))
+
+
+def test_batches_are_whole_where_parts_take_turns():
+    """Those of the largest of some parts; one with few pairs does not make them shorter."""
+
+    class Counting(Others):
+        def ask(self, k, blocks, *question):
+            n_asked.append(len(blocks))
+            return super().ask(k, blocks, *question)
+
+    n_asked = []
+    toys, copies = ([chain_toy(k, n=n) for k, n in enumerate((48, 48, 3))] for _ in range(2))
+    solver = BCFW(batch_size=8, averaging=False, sampling="permutation", stored_passes=0)
+    regularizer, runs = Regularizer(0.1, toys[0].problem.n_weights), []
+    for toy, copy in zip(toys, copies, strict=True):
+        pool = asking(toy.problem, Counting([copy.problem]))
+        given = np.random.RandomState(0), None, pool
+        runs.append(solver.start(toy.problem, regularizer, *given))
+    turns = RunsInTurn(runs, 64)
+    assert turns.n_turns == 6
+    make_pass(turns)
+    # half of eight pairs each, of twelve batches; three single pairs are not divided
+    assert n_asked == [4] * 12
+    alone = [BCFW(averaging=False).start(toy.problem, regularizer, given[0]) for toy in toys]
+    assert RunsInTurn(alone, 64).n_turns == 64
 
 
 def test_more_processes_than_questions():

@@ -9,10 +9,9 @@ from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
 from sskit._labels import object_array
-from sskit._parameters import AT_LEAST_ONE, POSITIVE, parameter, parameters
+from sskit._parameters import AT_LEAST_ONE, POSITIVE, Number, parameter, parameters
 from sskit._types import ArrayLike, MaybeNone, Samples, Self, with_callbacks
 from sskit.estimators.base.estimator import StructuredEstimator, replace_fitted
 from sskit.estimators.base.fitted_state import (
@@ -314,7 +313,7 @@ class PartsModel(FittedParts, StructuredEstimator):
     latent_types: bool = parameter("boolean", default=False)
     means: ArrayLike | None = parameter("array-like", None, default=None)
     scores: Literal["log_odds", "raw"] = parameter(default="log_odds")
-    min_square: float = parameter(Interval(numbers.Real, 0, 1e100, closed="neither"), default=0.01)
+    min_square: float = parameter(Number(numbers.Real, 0, 1e100, closed="neither"), default=0.01)
     part_names: Sequence[str] | np.ndarray | None = parameter("array-like", None, default=None)
 
     @with_callbacks

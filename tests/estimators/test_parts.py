@@ -105,6 +105,8 @@ def test_means_and_least_squares_that_are_given(fitted):
     assert model.springs_.shape == (3, 1, 2, 2)
     model = clone(fitted).set_params(min_square=0.5).fit(X, Y)
     assert (model.springs_[[0, 2], ..., 1] >= 0.5).all()
+    same = clone(fitted).set_params(min_square=np.float32(0.5)).fit(X, Y)
+    np.testing.assert_array_equal(same.springs_, model.springs_)
 
 
 @pytest.mark.parametrize("loss", ["squared", "distance"])

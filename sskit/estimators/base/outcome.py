@@ -61,7 +61,8 @@ def report_choices(estimator, task, solver, lam):
         report(f"{type(estimator).__name__}: {', '.join(phrases)}", estimator.verbose)
 
 
-# An objective of this size may consist of rounding errors.
+# An objective of this size may consist of rounding errors; so may a gap at a lam of this size, of
+# which a prior and the weights may differ by less than they are rounded.
 ROUNDED = 1e9
 
 
@@ -94,14 +95,14 @@ def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False)
         If the weights or what is known of their objective are not finite, or so large that by
         rounding the gap is none between the two objectives.
     """
-    objectives = [solution.primal, solution.dual, solution.gap]
+    primal, dual, gap = objectives = [solution.primal, solution.dual, solution.gap]
+    rounded = not np.isclose(primal - dual, gap, rtol=0.0, atol=1e-3 * abs(primal))
     if not solution.certified:
-        objectives = objectives[:1] if np.isinf(solution.primal) else []
-    elif abs(solution.primal) > ROUNDED and not np.isclose(
-        solution.primal - solution.dual, solution.gap, rtol=0.0, atol=1e-3 * abs(solution.primal)
-    ):
+        objectives = objectives[:1] if np.isinf(primal) else []
+    elif abs(primal) > ROUNDED and rounded:
         objectives = [np.inf]
     check_overflow(solution.w, objectives)
+    certified = solution.certified and task.certifiable and not (lam > ROUNDED and rounded)
     return {
         **task.attributes(solution.w, overwrite),
         **({} if rounds is None else rounds.attributes()),
@@ -110,7 +111,7 @@ def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False)
         "dual_gap_": solution.gap,
         "primal_objective_": solution.primal,
         "dual_objective_": solution.dual,
-        "certified_": solution.certified and task.certifiable,
+        "certified_": certified,
         "n_iter_": solution.n_iter,
         "n_oracle_calls_": solution.n_oracle_calls,
         "history_": solution.history,

@@ -166,8 +166,9 @@ cdef class KernelRows:
         return KernelRows(None, n, n, block_size, False, matrix)
 
     def rounded(self, kernels):
-        """Return an array of kernels in the precision of these rows."""
-        return kernels.astype(self.dtype).astype(np.float64)
+        """Return an array of kernels in the precision of these rows, which may overflow."""
+        with np.errstate(over="ignore"):
+            return kernels.astype(self.dtype).astype(np.float64)
 
     @property
     def complete(self):

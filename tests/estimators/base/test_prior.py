@@ -50,6 +50,20 @@ def blocks_of(kind, w):
     return {name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
 
 
+@pytest.mark.parametrize("lam", [1e6, 1e10, 1e15, 1e100, 1e308])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_lam_by_which_weights_and_prior_round_to_the_same(kind, lam):
+    (X, y), rng = FITS[kind].data(), np.random.RandomState(1)
+    prior = {name: rng.normal(size=shape) for name, shape in SHAPES[kind].items()}
+    model = clone(FITS[kind].estimator).set_params(lam=lam, prior=prior).fit(X, y)
+    distance = model.primal_objective_ - model.dual_objective_
+    agree = abs(distance - model.dual_gap_) <= 1e-3 * model.primal_objective_
+    assert model.certified_ == agree == (lam < 1e14)
+    if lam > 1e14:
+        for name, block in prior.items():
+            np.testing.assert_allclose(getattr(model, name), block, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize(
     "solver", ["bcfw, plain", "bcfw, pairwise", "mpbcfw", "fw", "one_slack", "gdmm"]

@@ -91,7 +91,9 @@ def test_which_row_leaves():
 def test_rounding_is_that_of_the_rows_and_a_matrix_is_not_copied():
     kernels = np.array([1.0 / 3.0])
     assert linear_rows(2).rounded(kernels) == kernels
-    rounded = linear_rows(2, single=True).rounded(kernels)
+    single = linear_rows(2, single=True)
+    assert single.rounded(np.array([1e60])) == np.inf  # without a warning
+    rounded = single.rounded(kernels)
     assert rounded.dtype == np.float64
     assert rounded == np.float32(1.0 / 3.0)
     matrix = K.copy()

@@ -1,4 +1,4 @@
-"""What error messages end with: the cure of a usual mistake, by what was given."""
+"""What error messages end with: the cure of a usual mistake, or the item that a note names."""
 
 from collections.abc import Iterator, Mapping
 from numbers import Number
@@ -92,3 +92,25 @@ def cure_of_sequence(item):
     if isinstance(item, Iterator):
         return _ITERATOR
     return _NONE if item is None else ""
+
+
+def raise_noted(error, note):
+    """Raise an error of a user's function again, with a note.
+
+    Parameters
+    ----------
+    error : Exception
+        What the function raised.
+    note : str
+        Which function it was, and for which item.
+
+    Raises
+    ------
+    Exception
+        The error with the note; before Python 3.11, which has no notes, a RuntimeError whose
+        message it is, caused by the error.
+    """
+    if not hasattr(error, "add_note"):
+        raise RuntimeError(note) from error
+    error.add_note(note)
+    raise error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._cures import raise_noted
 from sskit._numbers import as_array
 from sskit._optional import optional
 from sskit._types import ArrayLike
@@ -167,7 +168,10 @@ def make_graph(image, label, segmenter, vocabulary, neighborhood, power):
         If the segmenter returns something else.
     """
     rgb = as_rgb(image)
-    segments = np.asarray(segmenter(rgb))
+    try:
+        segments = np.asarray(segmenter(rgb))
+    except Exception as error:
+        raise_noted(error, f"raised by the segmenter for {label}")
     if segments.shape != image.shape[:2] or segments.dtype.kind not in "iu":
         raise ValueError(
             f"the segmenter must return integers of shape {image.shape[:2]} for {label}, got "

@@ -320,7 +320,6 @@ def test_wrong_features_of_segments_are_named():
          r"^segment_features\(X\[0\], 0, 2\) has the shape \(2,\)"),
         (lambda x, a, b: [np.nan], r"^segment_features\(X\[0\], 0, 1\)\[0\] is nan"),
         (lambda x, a, b: [1e120], r"\[0\] is 1e\+120, expected finite numbers"),
-        (lambda x, a, b: x.sort(), "read-only"),
     ):  # fmt: skip
         model, before = SegmentTagger(segment_features=answer), [x.copy() for x in XS]
         with refused(model, ValueError, message):
@@ -340,6 +339,25 @@ def test_wrong_features_of_segments_are_named():
     model.segment_features_ = lambda x, a, b: [0.0, np.nan]
     with pytest.raises(ValueError, match=r"^segment_features\(X\[1\], 0, 1\)\[1\] is nan"):
         model.predict([np.empty((0, 1)), XS[0], XS[1]])
+
+
+def test_errors_of_the_function_name_the_segment():
+    def fails_later(x, start, end):
+        return [x[end + 1].sum()] if end == 3 else [0.0]
+
+    for function, told, kind in (
+        (lambda x, start, end: x.sort(), "segment_features(X[1], 0, 1)", ValueError),
+        (lambda x: [1.0], "segment_features(X[1], 0, 1)", TypeError),
+        (fails_later, "segment_features(X[3], 0, 3)", IndexError),
+    ):
+        model, before = SegmentTagger(segment_features=function), [x.copy() for x in XS]
+        # Python 3.10 has no notes: an exception of its own
+        with refused(model, (kind, RuntimeError), None) as caught:
+            model.fit([np.empty((0, 1)), XS[0], XS[1], [[0.0], [0.0], [0.0]]], [[], *YS[:2], []])
+        error = caught.value
+        assert f"raised by {told}" in [*getattr(error, "__notes__", ()), str(error)]
+        assert kind in (type(error), type(error.__cause__))
+        assert all(map(np.array_equal, XS, before))
 
 
 def test_bounds_prior_and_warm_starts():

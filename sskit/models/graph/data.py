@@ -136,7 +136,7 @@ def losses_by_callable(loss, labels, labelled, classes, offsets):
             continue
         try:
             costs = loss(classes[labels[nodes]], classes.copy())
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             told = f"loss={loss!r:.80} failed on the labels of y[{i}]: {error}"
             raise ValueError(told) from error
         shape = len(nodes), len(classes)

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._cures import raise_noted
 from sskit._numbers import array, as_floats
 
 # Larger numbers have sums of squares that overflow.
@@ -29,7 +30,7 @@ def count_features(function, stacked, number):
     if function is None:
         return 0
     name = f"segment_features(X[{number}], 0, 1)"
-    answer = array(function(_rows(stacked, 0), 0, 1), name, ("n",))
+    answer = array(_call(function, name, _rows(stacked, 0), 0, 1), name, ("n",))
     if not len(answer):
         raise ValueError(f"{name} is empty, expected one number or more")
     return len(answer)
@@ -73,7 +74,7 @@ def whole_features(function, stacked, max_length, n_features, numbers):
         for start in range(n_tokens):
             for d in range(min(block.shape[1], n_tokens - start)):
                 name = f"segment_features(X[{number}], {start}, {start + d + 1})"
-                answer = as_floats(function(x, start, start + d + 1), name)
+                answer = as_floats(_call(function, name, x, start, start + d + 1), name)
                 if answer.shape != (n_features,):
                     raise ValueError(f"{name} has the shape {answer.shape}, not ({n_features},)")
                 block[start, d] = answer
@@ -116,6 +117,14 @@ def whole_of_parts(whole, lengths, model, first, parts, owners):
         table = whole[places[i] : places[i + 1]].reshape(int(lengths[i]), -1, n_features)
         pieces.append(table[t : t + size, : min(size, most)].ravel())
     return np.concatenate(pieces)
+
+
+def _call(function, name, *args):
+    """Return the answer of the function of the user, whose errors get the name of the segment."""
+    try:
+        return function(*args)
+    except Exception as error:
+        raise_noted(error, f"raised by {name}")
 
 
 def _rows(stacked, i):

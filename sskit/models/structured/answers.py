@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import scipy.sparse as sp
 
+from sskit._cures import raise_noted
 from sskit.inputs.stacking import sound_csr
 
 # Squares of larger numbers, and their sums, overflow.
@@ -38,10 +39,7 @@ def call_method(model, name, sample, *args):
         note = f"raised by {name} of {type(model).__name__} for {sample}"
         if name in ("joint_feature", "loss"):  # often argmax has returned a wrong labelling
             note += f" and the labelling {args[-1]!r:.80}"
-        if not hasattr(error, "add_note"):  # Python < 3.11
-            raise RuntimeError(note) from error
-        error.add_note(note)
-        raise
+        raise_noted(error, note)
 
 
 def checked_loss(loss, sample):

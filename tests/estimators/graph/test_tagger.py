@@ -141,6 +141,7 @@ def test_options_that_do_not_fit_are_refused():
         ({"loss": lambda y, k: np.ones(3)}, r"loss of y\[0\] must be .* got shape \(3,\)"),
         ({"loss": lambda y, k: np.ones((5, 3))}, r"loss returned .* for node 0 of y\[0\]"),
         ({"loss": int}, r"^loss=<class .int.> failed on the labels of y\[0\]: "),
+        ({"loss": lambda y, k: k[9]}, r"failed on the labels of y\[0\]: index 9 is out of bounds"),
     ):
         model = GraphTagger(**options)
         with refused(model, (ValueError, TypeError), message):

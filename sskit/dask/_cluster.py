@@ -174,15 +174,22 @@ class Cluster(Places):
         return ready
 
     def count_workers(self):
-        """Return how many workers have parts; tell of helpers that were lost."""
-        lost = [helper for helper in self.helpers if helper.future.status != "finished"]
-        if lost:
-            names = ", ".join(helper.local._address for helper in lost)
+        """Return how many workers have parts or answer for them; tell of those that stopped."""
+        stopped = {}
+        for place in self.places if self.helpers else []:
+            with suppress(PartsLost, RuntimeError):
+                stopped |= self.answer(place, place.local.failures())
+        for helper in self.helpers:
+            if helper.future.status != "finished":
+                stopped[helper.local._address] = "it was lost"
+        for address, reason in stopped.items():
             warnings.warn(
-                f"lost {names}, which answered questions of the oracle; others did so from then on",
+                f"{address} stopped answering questions of the oracle, which others did from then "
+                f"on: {reason}",
                 stacklevel=4,
             )
-        return len(self.places) + len(self.helpers) - len(lost)
+        answering = {helper.local._address for helper in self.helpers} - stopped.keys()
+        return len(self.places) + len(answering)
 
     def are_dense(self, futures):
         """Return whether the rows of one of some parts are dense.

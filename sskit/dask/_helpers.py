@@ -20,12 +20,14 @@ class Helpers:
         By their addresses, each a `LocalFit`; those that are lost are removed.
     lost : set of str
         Addresses of those that the scheduler has lost: calls of them may never end.
+    failed : dict of str to str
+        Gets the errors of those that had one of their own, by their addresses.
     number : int
         Of the part.
     """
 
-    def __init__(self, actors, lost, number):
-        self.actors, self.lost, self.number = actors, lost, number
+    def __init__(self, actors, lost, failed, number):
+        self.actors, self.lost, self.failed, self.number = actors, lost, failed, number
 
     def __len__(self):
         return len(self.actors)
@@ -51,8 +53,9 @@ class Helpers:
             except LATE:
                 if stop.ends:
                     return None
-            except Exception:
+            except Exception as error:
                 # if it is an error of the oracle, the place will have the same
+                self.failed[address] = f"{type(error).__name__}: {error}"
                 break
         del self.actors[address]
         return None

@@ -41,7 +41,7 @@ class LocalFit:
         for number, sample_values in (values or {}).items():
             data[number].load = lambda sample_values=sample_values: sample_values
         self.summaries = self.stop = self.round = None
-        self.helpers, self.lost, self.asked = {}, set(), {}
+        self.helpers, self.lost, self.failed, self.asked = {}, set(), {}, {}
 
     def summarize(self):
         """Check all parts; return the `Summary` of each by number, None for one without samples."""
@@ -141,7 +141,7 @@ class LocalFit:
             arguments = plan.solver, regularizer, plan.lam, random_state, self.stop
             state = {"keeps": part.keeps, "point": part.point}
             if self.helpers:
-                state["others"] = Helpers(self.helpers, self.lost, number)
+                state["others"] = Helpers(self.helpers, self.lost, self.failed, number)
             parts[number] = DualPart(load, *arguments, n_jobs=part.estimator.n_jobs, **state)
         order = np.random.RandomState([plan.seed, min(parts), 1])
         return LocalDual(parts, regularizer, self.stop, order)
@@ -175,6 +175,10 @@ class LocalFit:
         """Return fingerprint and point of every part by number."""
         points = self.local.save()
         return {number: (self.data[number].fingerprint, points[number]) for number in points}
+
+    def failures(self):
+        """Return the errors of helpers that stopped answering, by their addresses."""
+        return self.failed
 
     async def press(self, n_presses):
         """Pass on how often Ctrl-C was pressed; not in turn with other calls."""

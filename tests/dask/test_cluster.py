@@ -346,6 +346,20 @@ def test_errors_of_oracles_on_other_workers_name_the_sample(client):
         Distributed(model, client=client).fit([X], [y])
 
 
+def test_a_worker_that_stops_answering_is_told_of(client):
+    X, y = clusters.rows_of_classes()
+    here, other = client.run(clusters.process_id)
+    parts = [client.scatter([list(data)], workers=[here], hash=False) for data in (X, y)]
+    model = StructuredSVM(clusters.Classes(), lam=0.1, random_state=0, solver=BCFW(batch_size=8))
+    expected = Distributed(model, client=client).fit([X], [y]).estimator_
+    model.model = clusters.Failing(client.run(clusters.process_id)[other])
+    told = rf"{other} stopped answering .*MemoryError: no room for this row"
+    with pytest.warns(UserWarning, match=told):
+        found = Distributed(model, client=client).fit(*parts)
+    assert found.n_workers_ == 1 and found.estimator_.certified_
+    np.testing.assert_array_equal(found.estimator_.coef_, expected.coef_)
+
+
 def test_a_stop_does_not_wait_for_oracles_of_others(client, own_handler):
     X, y = clusters.rows_of_classes()
     solver = BCFW(batch_size=8, max_time=0.5)

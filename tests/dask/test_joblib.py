@@ -2,6 +2,7 @@
 
 from unittest.mock import Mock
 
+import cloudpickle
 import joblib
 import numpy as np
 import pytest
@@ -63,9 +64,16 @@ def test_a_cluster_has_workers_and_no_threads(cluster):
             assert [count_threads(n) for n in (None, 1, 3)] == [2, 1, 3]
 
 
-def test_sequences_are_sent_once(cluster, monkeypatch):
-    scatter = Mock(wraps=cluster["client"].scatter)
-    monkeypatch.setattr(cluster["client"], "scatter", scatter)
+@pytest.mark.parametrize("name", MODELS)
+def test_sequences_are_sent_once(cluster, monkeypatch, name):
+    """Not with every task; a path that looks further sends them again."""
+    client = cluster["client"]
+    scatter, submit = Mock(wraps=client.scatter), Mock(wraps=client.submit)
+    monkeypatch.setattr(client, "scatter", scatter)
+    monkeypatch.setattr(client, "submit", submit)
     with joblib.parallel_config(**cluster):
-        MODELS["search"].fit(X, Y)
-    assert sum(call.args[0] is X for call in scatter.call_args_list) == 1
+        clone(MODELS[name]).fit(X, Y)
+    n_sent = sum(call.args[0] is X for call in scatter.call_args_list)
+    assert 1 <= n_sent <= (1 if name != "path" else submit.call_count / 2)
+    for call in submit.call_args_list:
+        assert len(cloudpickle.dumps((call.args, call.kwargs))) < X.values.nbytes / 2

@@ -137,10 +137,13 @@ def score_folds(path, X, y, groups, further):
     # of an estimator that takes groups in fit its own score takes them too
     scored = ["groups"] if path.scoring is None and "groups" in further else []
     workers = Parallel(n_jobs=n_workers(path.n_jobs, len(splits)), verbose=path.verbose)
-    score = partial(score_fold, estimator, scorer, path.eps, ratio, X, y, further, scored)
+    # arguments, not parts of a function: backends of joblib send each of these once
+    given = estimator, scorer, path.eps, ratio, X, y, further, scored
 
     def try_out(factors):
-        scored_folds = workers(delayed(score)(k, factors, *fold) for k, fold in enumerate(splits))
+        scored_folds = workers(
+            delayed(score_fold)(*given, k, factors, *fold) for k, fold in enumerate(splits)
+        )
         return map(np.array, zip(*scored_folds, strict=True))
 
     scores, complete = try_out(factors)

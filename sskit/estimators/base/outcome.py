@@ -96,13 +96,14 @@ def fitted_attributes(solution, solver, task, lam, rounds=None, overwrite=False)
         rounding the gap is none between the two objectives.
     """
     primal, dual, gap = objectives = [solution.primal, solution.dual, solution.gap]
-    rounded = not np.isclose(primal - dual, gap, rtol=0.0, atol=1e-3 * abs(primal))
+    certified = solution.certified and task.certifiable
     if not solution.certified:
         objectives = objectives[:1] if np.isinf(primal) else []
-    elif abs(primal) > ROUNDED and rounded:
-        objectives = [np.inf]
+    elif not np.isclose(primal - dual, gap, rtol=0.0, atol=1e-3 * abs(primal)):
+        certified = certified and lam <= ROUNDED
+        if abs(primal) > ROUNDED:
+            objectives = [np.inf]
     check_overflow(solution.w, objectives)
-    certified = solution.certified and task.certifiable and not (lam > ROUNDED and rounded)
     return {
         **task.attributes(solution.w, overwrite),
         **({} if rounds is None else rounds.attributes()),

@@ -94,8 +94,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         parameter ``allowed_transitions`` of the tagger, or "bio". Can be set on a fitted
         estimator.
     n_jobs : int, default=None
-        Number of splits that are fitted at the same time, in processes of joblib, and of threads
-        of predictions. Results do not depend on it.
+        Number of models, that of all data and those of the splits, that are fitted at the same
+        time, in processes of joblib, and of threads of predictions. Results do not depend on it.
 
     Attributes
     ----------
@@ -177,20 +177,15 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         prefit = frozen or (isinstance(self.cv, str) and self.cv == "prefit")
         check_tagger(self.estimator, prefit)
         self._check_risk(inner_tagger(self.estimator))
-        # the model of all data first: errors then name items of these, not of a part
-        model = self.estimator if prefit else self._fitted(X, y, sample_weight)
-        if self.method == "likelihood":
-            check_likelihood(inner_tagger(model))
-        X, y = indexable(X, y)
-        weight = check_sample_weight(sample_weight, _num_samples(X))
-        models, held_out = [model], [(X, y, weight)]
-        if not prefit and self.method != "likelihood":
-            splits = make_folds(self.cv, X, y)
-            bare = clone(self)  # fitted attributes of an earlier fit are not sent to processes
-            models = Parallel(n_jobs=n_workers(self.n_jobs, len(splits)))(
-                delayed(fit_fold)(bare, X, y, weight, train) for train, _ in splits
-            )
-            held_out = [self._part(X, y, weight, test) for _, test in splits]
+        if prefit or self.method == "likelihood":
+            model = self.estimator if prefit else self._fitted(X, y, sample_weight)
+            if self.method == "likelihood":
+                check_likelihood(inner_tagger(model))
+            X, y = indexable(X, y)
+            weight = check_sample_weight(sample_weight, _num_samples(X))
+            models, held_out = [model], [(X, y, weight)]
+        else:
+            model, models, held_out = self._fitted_to_splits(X, y, sample_weight)
         classes = np.unique(np.concatenate([fitted_classes(one) for one in [model, *models]]))
         parts = [
             self._held_out(one, *data, classes) for one, data in zip(models, held_out, strict=True)
@@ -212,8 +207,31 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             fitted["n_features_in_"] = model.n_features_in_
         return replace_fitted(self, fitted)
 
+    def _fitted_to_splits(self, X, y, sample_weight):
+        """Return the models of all data and of each training part, and the held-out parts."""
+        # Errors are to name items of all data, not of a part: the model of all is the first, or
+        # is fitted again where others are fitted meanwhile.
+        together = n_workers(self.n_jobs, 2) > 1
+        models = [] if together else [self._fitted(X, y, sample_weight)]
+        try:
+            X, y = indexable(X, y)
+            weight = check_sample_weight(sample_weight, _num_samples(X))
+            splits = make_folds(self.cv, X, y)
+            parts = [None] * together + [train for train, _ in splits]
+            bare = clone(self)  # fitted attributes of an earlier fit are not sent to processes
+            models += Parallel(n_jobs=n_workers(self.n_jobs, len(parts)))(
+                delayed(fit_part)(bare, X, y, weight, part) for part in parts
+            )
+        except Exception:
+            if together:
+                self._fitted(X, y, sample_weight)
+            raise
+        return models[0], models[1:], [self._part(X, y, weight, test) for _, test in splits]
+
     def _part(self, X, y, weight, rows):
-        """Return some of the samples with their weights."""
+        """Return some of the samples, None: all, with their weights."""
+        if rows is None:
+            return X, y, weight
         X, y = _safe_split(self.estimator, X, y, rows)
         return X, y, None if weight is None else _safe_indexing(weight, rows)
 
@@ -460,9 +478,9 @@ def check_tagger(estimator, prefit):
         )
 
 
-def fit_fold(calibrated, X, y, weight, train):
-    """Return the estimator of a `CalibratedTagger` that is fitted to some of the samples."""
-    return calibrated._fitted(*calibrated._part(X, y, weight, train))
+def fit_part(calibrated, X, y, weight, rows):
+    """Return the estimator of a `CalibratedTagger`, fitted to some of the samples, None: to all."""
+    return calibrated._fitted(*calibrated._part(X, y, weight, rows))
 
 
 def check_likelihood(tagger):

@@ -93,6 +93,18 @@ def test_ragged_checks(check):
     check(CalibratedTagger(SequenceTagger(tol=0.3, random_state=0), cv=2))
 
 
+@pytest.mark.parametrize("method", ["matrix", "temperature", "likelihood"])
+def test_jobs_change_nothing(data, method):
+    X, y = data
+    weight = np.arange(len(X)) % 3
+    one = CalibratedTagger(SequenceTagger(random_state=0), method=method)
+    two = clone(one).set_params(n_jobs=2).fit(X, y, sample_weight=weight)
+    one.fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(two.estimator_.coef_, one.estimator_.coef_)
+    for p, q in zip(two.predict_proba(X), one.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(p, q)
+
+
 def test_sample_weights_are_copies_and_hidden_labels_do_not_count(data):
     X, y = data
     weight = np.arange(len(X)) % 3
@@ -127,6 +139,9 @@ def test_what_is_wrong_is_named(data):
         (lambda: CalibratedTagger(tagger, cv=[(0, 1)]).fit(X, y), "^train of fold 0 of cv must"),
         # items are those of all data
         (lambda: CalibratedTagger(tagger).fit(broken, y), rf"X\[{last}\]"),
+        (lambda: CalibratedTagger(tagger, n_jobs=2).fit(broken, y), rf"X\[{last}\]"),
+        (lambda: CalibratedTagger(tagger, n_jobs=2).fit(X, y[1:]), "X has 40 samples but y has 39"),
+        (lambda: CalibratedTagger(tagger, n_jobs=2, cv=[]).fit(X, y), "cv makes no folds"),
         (lambda: prefit.fit(X, [["O"], *y[1:]]), r"y\[0\] has 1 "),
         (lambda: model.sample(X, 0), "n_samples must be a positive integer, got 0"),
         (lambda: model.confidence(X, [["O"]]), "X has 40 samples but y has 1"),

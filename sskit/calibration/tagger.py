@@ -95,7 +95,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         estimator.
     n_jobs : int, default=None
         Number of models, that of all data and those of the splits, that are fitted at the same
-        time, in processes of joblib, and of threads of predictions. Results do not depend on it.
+        time, in processes of joblib, and of threads of the calibration and of predictions. Results
+        do not depend on it.
 
     Attributes
     ----------
@@ -196,7 +197,7 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
         method = self.method
         if method == "matrix" and not posterior_class(inner_tagger(model)).has_matrix:
             method = "temperature"
-        calibration, value = fit_calibration(method, parts, len(classes), kinds.pop())
+        calibration, value = fit_calibration(method, parts, len(classes), kinds.pop(), self.n_jobs)
         fitted = {
             "estimator_": model,
             "calibration_": calibration._asdict(),

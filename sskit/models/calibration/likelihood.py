@@ -1,9 +1,12 @@
 """Calibration by the likelihood of held-out labels."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
+from sskit._numbers import count_threads
 from sskit.models.calibration.scores import Calibration
 
 # Precision of the normal prior of all parameters, in tokens. It is centred at one common factor of
@@ -72,7 +75,7 @@ def as_calibration(numbers, n_labels, n_tables):
     return Calibration(*(part.reshape(shape) for part, shape in parts))
 
 
-def fit_calibration(method, targets, n_labels, n_tables):
+def fit_calibration(method, targets, n_labels, n_tables, n_jobs=None):
     """Find the calibration that maximises the likelihood of held-out labels.
 
     The mean logarithm of the probability of the true labels of a sequence is concave in all
@@ -89,6 +92,8 @@ def fit_calibration(method, targets, n_labels, n_tables):
         Held-out data.
     n_labels, n_tables : int
         Numbers of labels and of tables of pairs.
+    n_jobs : int, default=None
+        Number of threads, each for one target at a time; the bits do not depend on it.
 
     Returns
     -------
@@ -112,8 +117,7 @@ def fit_calibration(method, targets, n_labels, n_tables):
             calibration = as_calibration(theta @ basis, n_labels, n_tables)
             deviation = theta - centre
             value, gradient = -0.5 * precision * deviation @ deviation, -precision * deviation
-            for target in targets:
-                own, slope = target.evaluate(calibration)
+            for own, slope in each(lambda target: target.evaluate(calibration), targets):
                 value += own
                 gradient = gradient + basis @ as_vector(slope)
             return -value / total, -gradient / total
@@ -127,13 +131,15 @@ def fit_calibration(method, targets, n_labels, n_tables):
 
     plain = Calibration.scaled(1.0, n_labels, n_tables)
     ones = as_vector(plain._replace(coef=np.eye(n_labels)))
-    calibration = plain
-    if method != "likelihood":
-        (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
-        calibration = Calibration.scaled(factor, n_labels, n_tables)
-    if method == "matrix":
-        basis = sp.eye_array(len(ones), format="csr")
-        numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))
-        calibration = as_calibration(numbers, n_labels, n_tables)
+    calibration, n_threads = plain, min(count_threads(n_jobs), len(targets))
+    with ThreadPoolExecutor(n_threads) as executor:
+        each = executor.map if n_threads > 1 else map
+        if method != "likelihood":
+            (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
+            calibration = Calibration.scaled(factor, n_labels, n_tables)
+        if method == "matrix":
+            basis = sp.eye_array(len(ones), format="csr")
+            numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))
+            calibration = as_calibration(numbers, n_labels, n_tables)
     values = [target.evaluate(calibration)[0] for target in targets]
     return calibration, float(sum(values) / total)

@@ -70,8 +70,7 @@ solvers/cutting_plane: core solvers/common solvers/oracle_calls solvers/simplex_
 solvers/dual_decomposition: core solvers/common solvers/simplex_qp
 solvers/path: solvers/common solvers/oracle_calls
 solvers/convex_concave: core solvers/common
-solvers/distributed: core solvers/block_coordinate solvers/common solvers/oracle_calls
-  solvers/quasi_newton
+solvers/distributed: core solvers/block_coordinate solvers/common solvers/quasi_newton
 estimators/combinations: solvers
 estimators/reading: core inputs inputs/labels
 estimators/base: core estimators/combinations estimators/explanation estimators/reading inputs
@@ -112,7 +111,7 @@ calibration: estimators/base estimators/chain estimators/combinations estimators
 stopping: estimators/base inputs metrics
 crfsuite: datasets estimators estimators/chain preprocessing
 dask: core estimators/base estimators/combinations estimators/reading inputs solvers/common
-  solvers/convex_concave solvers/distributed
+  solvers/convex_concave solvers/distributed solvers/oracle_calls
 metrics: inputs
 preprocessing: inputs
 inspection: metrics

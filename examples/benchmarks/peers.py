@@ -11,7 +11,7 @@ Each way to learn runs in a process of its own with one thread. Seconds are proc
 training, from dicts, rows or images to the model, and for a tuned way the choice of its settings
 on a fifth of the training data as well. A way that takes longer than --cap is recorded as such.
 Results go to peers.json after each way, so a run that was stopped goes on where it was;
-draw_peers.py draws the figures. All subjects take about forty minutes.
+draw_peers.py draws the figures. All subjects take about an hour.
 """
 
 import argparse

@@ -218,7 +218,8 @@ class CalibratedTagger(FittedCalibration, MetaEstimator):
             X, y = indexable(X, y)
             weight = check_sample_weight(sample_weight, _num_samples(X))
             splits = make_folds(self.cv, X, y)
-            parts = [None] * together + [train for train, _ in splits]
+            parts = [None] if together else []
+            parts += [train for train, _ in splits]
             bare = clone(self)  # fitted attributes of an earlier fit are not sent to processes
             models += Parallel(n_jobs=n_workers(self.n_jobs, len(parts)))(
                 delayed(fit_part)(bare, X, y, weight, part) for part in parts

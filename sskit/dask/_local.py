@@ -13,7 +13,8 @@ from sskit.estimators.base.prior import flat_prior
 from sskit.estimators.reading.summary import Summary
 from sskit.solvers.common.solver import Solver
 from sskit.solvers.distributed.likelihood import LocalLoss, LossPart
-from sskit.solvers.distributed.local import AskedPart, DualPart, LocalDual
+from sskit.solvers.distributed.local import DualPart, LocalDual
+from sskit.solvers.oracle_calls.pool import find_answers, make_pool
 
 
 class LocalFit:
@@ -151,12 +152,12 @@ class LocalFit:
         self.summarize()
         for number, part in self.data.items():
             problem = part.problem(plan.summary, plan.stage)
-            self.asked[number] = AskedPart(problem, part.estimator.n_jobs)
+            self.asked[number] = make_pool(problem, part.estimator.n_jobs)
 
     def answer(self, number, *question):
         """Return the answers to a question about the oracles of a part, see `find_answers`."""
         with np.errstate(**QUIET):
-            return self.asked[number].answer(*question)
+            return find_answers(self.asked[number], *question)
 
     def call(self, *args):
         """Return the result of a call, from all parts here."""

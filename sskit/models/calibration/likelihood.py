@@ -117,7 +117,7 @@ def fit_calibration(method, targets, n_labels, n_tables, n_jobs=None):
             calibration = as_calibration(theta @ basis, n_labels, n_tables)
             deviation = theta - centre
             value, gradient = -0.5 * precision * deviation @ deviation, -precision * deviation
-            for own, slope in each(lambda target: target.evaluate(calibration), targets):
+            for own, slope in evaluate(calibration):
                 value += own
                 gradient = gradient + basis @ as_vector(slope)
             return -value / total, -gradient / total
@@ -134,6 +134,11 @@ def fit_calibration(method, targets, n_labels, n_tables, n_jobs=None):
     calibration, n_threads = plain, min(count_threads(n_jobs), len(targets))
     with ThreadPoolExecutor(n_threads) as executor:
         each = executor.map if n_threads > 1 else map
+
+        def evaluate(calibration):
+            """Yield the sum and the gradient of each target."""
+            return each(lambda target: target.evaluate(calibration), targets)
+
         if method != "likelihood":
             (factor,) = maximise(ones[np.newaxis], np.ones(1), 0.0, 0)
             calibration = Calibration.scaled(factor, n_labels, n_tables)
@@ -141,5 +146,5 @@ def fit_calibration(method, targets, n_labels, n_tables, n_jobs=None):
             basis = sp.eye_array(len(ones), format="csr")
             numbers = maximise(basis, factor * ones, PRECISION, n_labels * (n_labels + 1))
             calibration = as_calibration(numbers, n_labels, n_tables)
-    values = [target.evaluate(calibration)[0] for target in targets]
-    return calibration, float(sum(values) / total)
+        value = sum(own for own, _ in evaluate(calibration))
+    return calibration, float(value / total)

@@ -14,7 +14,6 @@ from sskit.solvers.common.fit import begin
 from sskit.solvers.common.run import DualPoint, DualRun
 from sskit.solvers.common.solution import Proof
 from sskit.solvers.common.solver import Solver
-from sskit.solvers.oracle_calls.pool import find_answers, make_pool
 
 # In a pass, parts that are visited together take so many turns: if all blocks of one part were
 # visited before those of the next, the weights would alternate between the parts.
@@ -193,25 +192,6 @@ class DualPart(LoadedPart):
         if isinstance(run, DualRun) and not whole:
             retire_all(run.dual, FOREVER, True)
         return run.save_part(self.largest_loss, self.lam)
-
-
-class AskedPart:
-    """A part whose dual variables are elsewhere, where its oracles are asked for answers.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem of the part.
-    n_jobs : int, default=None
-        Threads.
-    """
-
-    def __init__(self, problem, n_jobs=None):
-        self.pool = make_pool(problem, n_jobs)
-
-    def answer(self, *question):
-        """Return the answers to a question; see `find_answers`."""
-        return find_answers(self.pool, *question)
 
 
 class LocalParts:
